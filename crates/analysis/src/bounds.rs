@@ -18,7 +18,7 @@ type Place = (Layer, IpVersion);
 pub(crate) struct Bounds {
     /// Most that was ever seen to arrive in a direction, bit/s.
     carried: BTreeMap<(Place, Option<Direction>), f64>,
-    /// Where a sweep measured the capacity.
+    /// Places at which a sweep measured the capacity.
     swept: BTreeSet<(Place, Option<Direction>)>,
     /// Shortest round trip that was ever seen, µs.
     propagation: BTreeMap<Place, f64>,

@@ -16,7 +16,7 @@ pub struct Curve {
     pub mss: f64,
     /// Connections.
     pub flows: f64,
-    /// What the path carries, bit/s of payload.
+    /// Capacity of the path, bit/s of payload.
     pub capacity_bps: f64,
 }
 

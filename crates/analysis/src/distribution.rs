@@ -36,7 +36,7 @@ impl Distribution {
         self.sorted_us.len()
     }
 
-    /// Whether no probe was answered.
+    /// Returns true if no probe was answered.
     pub fn is_empty(&self) -> bool {
         self.sorted_us.is_empty()
     }

@@ -42,7 +42,7 @@ pub fn added_us(loaded_us: f64, base_us: f64) -> f64 {
     (loaded_us - base_us).max(0.0)
 }
 
-/// How a figure is computed, and where its definition comes from.
+/// Definition of a figure, with its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Definition {
     /// The computation, in a sentence.

@@ -94,7 +94,7 @@ pub fn arrived(received: &Series) -> Column {
     first_of(received, &[Column::BytesReceived, Column::BytesRead]).unwrap_or(Column::BytesReceived)
 }
 
-/// What counts retransmissions: segments of TCP, lost packets of QUIC.
+/// Returns the column that counts retransmissions: segments of TCP, lost packets of QUIC.
 pub fn retransmissions(sent: &Series) -> Option<Column> {
     first_of(sent, &[Column::TotalRetrans, Column::LostPackets])
 }

@@ -17,7 +17,7 @@ pub struct LossPoint {
     pub cc: Option<String>,
     /// Share of packets that were lost; if none was, that of one packet.
     pub loss: f64,
-    /// Whether none was lost.
+    /// True if none was lost.
     pub none: bool,
     /// Goodput, bit/s.
     pub goodput_bps: f64,
@@ -95,7 +95,7 @@ pub fn curves(dir: &DirectionView<'_>) -> Vec<Curve> {
 /// by chance.
 const SEVERAL: f64 = 1.5;
 
-/// Whether settings have losses that differ, of which a curve can be drawn.
+/// Returns true if settings have different losses, so that a curve can be drawn.
 pub fn are_several<'a>(points: impl Iterator<Item = &'a LossPoint>) -> bool {
     let losses: Vec<f64> = points.filter(|p| !p.none).map(|p| p.loss).collect();
     let (low, high) = (
@@ -106,7 +106,7 @@ pub fn are_several<'a>(points: impl Iterator<Item = &'a LossPoint>) -> bool {
         .is_some_and(|(low, high)| high >= SEVERAL * low)
 }
 
-/// Whether a factor of a matrix is the loss of the path, in one direction or both.
+/// Returns true if a factor of a matrix is the loss of the path, in one direction or both.
 pub fn is_factor(key: &str) -> bool {
     model::spec::is_loss(key)
 }

@@ -3,12 +3,12 @@
 //! Rates are payload, bit/s; `loss` is the probability that a packet is lost; `rtt_s` is the round
 //! trip while loaded, in seconds; `mss` the payload of a segment, bytes.
 
-/// Where [`reno_window`] comes from.
+/// Source of [`reno_window`].
 pub const RENO_SOURCE: &str = "Mathis, Semke, Mahdavi, Ott: The Macroscopic Behavior of the TCP \
     Congestion Avoidance Algorithm, CCR 27(3), 1997, for one acknowledgement a segment";
-/// Where [`cubic_window`] comes from.
+/// Source of [`cubic_window`].
 pub const CUBIC_SOURCE: &str = "RFC 9438 section 5.1, with C = 0.4 and beta = 0.7, and the Reno-friendly region of section 4.3";
-/// Where [`bbr_bps`] comes from.
+/// Source of [`bbr_bps`].
 pub const BBR_SOURCE: &str = "Linux net/ipv4/tcp_bbr.c: the rate follows what is delivered, and \
     bbr_lt_loss_thresh, 50/256, takes more loss for a policer";
 
@@ -20,7 +20,7 @@ pub const ETHERNET_PACKET: f64 = 1500.0;
 
 /// CUBIC's constant of growth, packets a second cubed.
 const C: f64 = 0.4;
-/// What CUBIC keeps of its window after a loss.
+/// Factor by which CUBIC multiplies its window after a loss.
 const BETA: f64 = 0.7;
 
 /// Loss from which BBR (version 1) takes the path for policed: `bbr_lt_loss_thresh` of the kernel.
@@ -38,7 +38,7 @@ pub fn cubic_window(loss: f64, rtt_s: f64) -> f64 {
     own.max(reno_window(loss))
 }
 
-/// Where [`cubic_growth`] comes from.
+/// Source of [`cubic_growth`].
 pub const GROWTH_SOURCE: &str = "Linux net/ipv4/tcp_cubic.c, bictcp_update: until the first loss 5 % a round trip or \
     C t^3 (RFC 9438 section 4.2), whichever is more";
 
@@ -83,7 +83,7 @@ pub fn bbr_bps(loss: f64, capacity_bps: f64) -> Option<f64> {
     (loss < BBR_CLIFF).then_some((1.0 - loss) * capacity_bps)
 }
 
-/// What a buffer holds that delays by `delay_s` at `rate_bps`, bytes: delay times rate.
+/// Returns the size of a buffer that delays by `delay_s` at `rate_bps`, bytes: delay times rate.
 pub fn buffer_bytes(delay_s: f64, rate_bps: f64) -> f64 {
     delay_s * rate_bps / 8.0
 }
@@ -99,8 +99,8 @@ pub fn packet_us(rate_bps: f64) -> f64 {
     drain_s(ETHERNET_PACKET, rate_bps) * 1e6
 }
 
-/// What a loss-based congestion control reaches under random loss; `None` for one that is not
-/// loss-based, or not known.
+/// Returns the throughput of a loss-based congestion control under random loss; `None` for one that
+/// is not loss-based, or not known.
 pub fn loss_based_bps(cc: &str, loss: f64, rtt_s: f64, mss: f64) -> Option<f64> {
     let window = match cc {
         "cubic" => cubic_window(loss, rtt_s),

@@ -20,7 +20,7 @@ pub fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     stats::mean(&values.collect::<Vec<_>>())
 }
 
-/// What usually passes from one sample of a series to the next, µs: the median.
+/// Returns the usual interval between samples of a series, µs: the median.
 pub fn interval_us(series: &Series) -> Option<f64> {
     let pairs = series.at_us.windows(2);
     let apart: Vec<f64> = pairs.map(|two| (two[1] - two[0]) as f64).collect();

@@ -18,14 +18,14 @@ pub const LEAST: f64 = 10.0;
 /// The longest that is ever needed of either part of a load, s.
 pub const LONGEST_S: f64 = 30.0;
 
-/// What is known of a direction of a path.
+/// Known properties of one direction of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Line {
     /// Round trip of the idle path, µs.
     pub idle_us: Option<f64>,
     /// Round trip under load, µs.
     pub loaded_us: Option<f64>,
-    /// What it carries, bit/s.
+    /// Capacity, bit/s.
     pub rate_bps: Option<f64>,
 }
 
@@ -52,12 +52,13 @@ impl Line {
         (window / INITIAL_WINDOW).log2().max(1.0) * self.idle_us.unwrap_or(0.0) / 1e6
     }
 
-    /// What a bulk load should take: past slow start, then [`AIM`] round trips, and enough packets.
+    /// Returns the recommended duration of a bulk load: past slow start, then [`AIM`] round trips,
+    /// and enough packets.
     pub fn bulk(&self) -> Pace {
         self.pace(AIM, PACKETS[0])
     }
 
-    /// What a bulk load must take at least: past slow start, then [`LEAST`] round trips.
+    /// Returns the minimum duration of a bulk load: past slow start, then [`LEAST`] round trips.
     pub fn least(&self) -> Pace {
         let pace = self.pace(LEAST, PACKETS[1]);
         Pace {
@@ -66,8 +67,8 @@ impl Line {
         }
     }
 
-    /// What requests of `bytes` should take: time for ten of them, each with a handshake and slow
-    /// start of its own.
+    /// Returns the recommended duration of requests of `bytes`: time for ten of them, each with its
+    /// handshake and slow start.
     pub fn requests_s(&self, bytes: u64) -> f64 {
         let rounds = 2.0 + (1.0 + bytes as f64 / MSS / INITIAL_WINDOW).log2();
         let sent_s = self.rate_bps.map_or(0.0, |bps| bytes as f64 * 8.0 / bps);

@@ -48,8 +48,8 @@ pub fn limiting(evidence: &Evidence, busy: f64) -> Option<f64> {
         .then_some(share)
 }
 
-/// Whether the traffic's threads had to wait for a processor: by the longest wait where it is
-/// known, otherwise by the load of the least busy processor.
+/// Returns true if the traffic's threads had to wait for a processor: by the longest wait where it
+/// is known, otherwise by the load of the least busy processor.
 pub fn starved(longest_wait: Option<f64>, idlest_core: Option<f64>) -> bool {
     match longest_wait {
         Some(wait) => wait >= WAITS,

@@ -34,9 +34,9 @@ pub struct Summary<'a> {
 /// The goodput of one setting beside a published one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Published {
-    /// What was published, Mbit/s.
+    /// Published goodput, Mbit/s.
     pub goodput_mbps: f64,
-    /// How far the median is from it, relative; absent if no repeat counts.
+    /// Relative deviation of the median from it; absent if no repeat counts.
     pub deviation: Option<f64>,
     /// The deviation is within the table's tolerance.
     pub fits: Option<bool>,

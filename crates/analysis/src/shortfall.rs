@@ -27,8 +27,8 @@ pub struct Shortfall {
 /// Fewer valid samples than this share are too few for a conclusion.
 const ENOUGH: f64 = 0.5;
 
-/// What a run lacks, if fewer than half of its samples count, or if no TCP sample of a layer and
-/// direction does.
+/// Returns the shortfall of a run, if fewer than half of its samples count, or if no TCP sample of
+/// a layer and direction does.
 pub fn of(run: &Run) -> Option<Shortfall> {
     let all = run.samples.len();
     let valid = run.samples.iter().filter(|s| s.valid).count();

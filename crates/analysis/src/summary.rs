@@ -132,7 +132,7 @@ pub fn ratios(samples: &[Sample]) -> Vec<Ratio> {
     ratios
 }
 
-/// What a key is to be compared with.
+/// Returns the keys to compare a key with.
 fn references(key: &Key) -> Vec<Key> {
     let mut references = Vec::new();
     if key.layer == Layer::Tunnel {

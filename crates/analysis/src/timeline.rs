@@ -22,11 +22,11 @@ pub struct Timeline {
     pub goodput_bps: Column,
     /// Sum of the congestion windows, at the end of the bucket.
     pub window: Column,
-    /// Whether the windows are in bytes (QUIC), not in segments.
+    /// True if the windows are in bytes (QUIC), not in segments.
     pub window_is_bytes: bool,
     /// Smoothed RTT, mean of the flows, µs.
     pub rtt_us: Column,
-    /// That above the smallest RTT of any flow of the sample, µs: queueing delay.
+    /// RTT above the smallest RTT of any flow of the sample, µs: queueing delay.
     pub queue_us: Column,
     /// Fastest probe sent in the bucket, µs.
     pub probe_low_us: Column,
@@ -74,7 +74,7 @@ pub fn of(sample: &Sample, buckets: usize) -> Timeline {
     }
 }
 
-/// Whether a sample is the median of its repeats, by goodput (idle: by latency).
+/// Returns true if a sample is the median of its repeats, by goodput (idle: by latency).
 pub fn is_representative(run: &Run, sample: &Sample) -> bool {
     let value = |s: &Sample| {
         figures::value(s, FigureKind::Goodput)
@@ -88,7 +88,7 @@ pub fn is_representative(run: &Run, sample: &Sample) -> bool {
     middle.is_some_and(|middle| middle.1 == sample.number)
 }
 
-/// When each answered probe was sent, and its RTT, µs.
+/// Returns the send time of each answered probe, and its RTT, µs.
 fn probes(sample: &Sample) -> Vec<(i64, f64)> {
     let series = sample.probes.as_ref().and_then(|p| p.series.as_ref());
     let points = series.map(|s| s.points(run::Column::RttNs));

@@ -114,7 +114,7 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    /// Whether the ends were those of a lab path: processors are then not to be judged.
+    /// Returns true if the ends were those of a lab path: processors are then not to be judged.
     pub fn lab(&self) -> bool {
         self.run.lab
     }
@@ -126,7 +126,7 @@ impl<'a> View<'a> {
         self.run.samples.iter().filter(ours)
     }
 
-    /// Why samples of this layer do not count.
+    /// Returns the reasons for samples of this layer not to count.
     pub fn invalid_reasons(&self) -> impl Iterator<Item = &'a Invalid> + use<'a> {
         let layer = self.layer;
         let ours = self
@@ -313,8 +313,8 @@ fn kind_of(sample: &Sample) -> (String, u32) {
     (cc, sample.key.flows.unwrap_or(1))
 }
 
-/// Whether a sample shows what limits the path: the valid ones, and those whose only fault is that
-/// a processor, not the line, limited the rate. That is a cause, too.
+/// Returns true if a sample shows what limits the path: the valid ones, and those that are invalid
+/// only because a processor, not the line, limited the rate. That is a cause, too.
 fn counts(sample: &Sample) -> bool {
     let processor = |why: &Invalid| {
         matches!(

@@ -1,4 +1,4 @@
-//! What holds of any load, whatever its connections did.
+//! Invariants of every load, whatever its connections did.
 
 #![allow(clippy::unwrap_used)]
 

@@ -12,7 +12,7 @@ use crate::{
 /// Reno react once per round trip, and to few of them.
 const ROUND_TRIPS: f64 = 20.0;
 
-/// Whether a load was too short.
+/// Returns true if a load was too short.
 pub(crate) fn is(dir: &DirectionView, load: &Load) -> bool {
     dir.round_trips(load).is_some_and(|n| n < ROUND_TRIPS)
 }
@@ -29,8 +29,8 @@ pub(crate) fn verdict(dir: &DirectionView, load: &Load) -> Verdict {
     )
 }
 
-/// What a rule says of a direction whose load was too short: no cause that shows in TCP over time
-/// is ruled out by it, unless TCP already fills the path.
+/// Verdict of a rule about a direction whose load was too short: it rules out no cause that shows
+/// in TCP over time, unless TCP already fills the path.
 pub(crate) fn corrected(cause: &Cause, dir: &DirectionView, verdict: Verdict) -> Verdict {
     let over_time = [Need::TcpInfo, Need::LoadedProbes, Need::Tcp];
     let judges_tcp = cause.needs.iter().any(|need| over_time.contains(need));

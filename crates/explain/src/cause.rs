@@ -34,7 +34,7 @@ pub struct Cause {
     pub depends_on: &'static [CauseCode],
     /// The test.
     pub test: Test,
-    /// What removes it.
+    /// Remedies.
     pub remedy: Remedies,
     /// Text of its page: what it is, its symptoms, and how it is distinguished from others.
     pub about: &'static str,
@@ -58,7 +58,7 @@ pub enum Test {
 pub struct Remedies {
     /// The host they apply to.
     pub on: On,
-    /// Why on that host, and not on another.
+    /// Reason for that host rather than another.
     pub why: &'static str,
     /// Actions with values of a Run, most effective first; without a Run all that the cause can
     /// call for, with unknown values absent.
@@ -132,7 +132,7 @@ impl Need {
         }
     }
 
-    /// What to measure.
+    /// Returns the measurement to make.
     pub fn settle(self) -> Text {
         match self {
             Self::Idle => text!("a plan with the step `idle`"),
@@ -148,7 +148,7 @@ impl Need {
         }
     }
 
-    /// Whether a direction meets it.
+    /// Returns true if a direction meets it.
     pub fn met(self, dir: &DirectionView) -> bool {
         match self {
             Self::Idle => dir.view.idle().is_some(),
@@ -160,7 +160,7 @@ impl Need {
         }
     }
 
-    /// Whether a Run meets it for the whole path, in any direction.
+    /// Returns true if a Run meets it for the whole path, in any direction.
     pub fn met_by(self, view: &View) -> bool {
         view.directions().iter().any(|dir| self.met(dir))
     }

@@ -104,11 +104,11 @@ pub struct Measured {
     pub cc: Vec<String>,
     /// Numbers of flows.
     pub flows: Vec<u32>,
-    /// Whether a UDP sweep is included.
+    /// True if a UDP sweep is included.
     pub sweep: bool,
     /// Repeats of TCP.
     pub repeats: u32,
-    /// Whether path MTU and sizes are included.
+    /// True if path MTU and sizes are included.
     pub sizes: bool,
     /// Duration of a load, s.
     pub seconds: f64,

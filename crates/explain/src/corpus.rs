@@ -78,7 +78,7 @@ pub struct Lab {
     pub set: Vec<String>,
     /// True causes, if different from the file's.
     pub cause: Option<Vec<CauseCode>>,
-    /// As in the file.
+    /// Same as [`Scenario::also`].
     pub also: Option<Vec<CauseCode>>,
 }
 
@@ -92,7 +92,7 @@ pub struct Composed {
     pub scene: Scene,
     /// True causes, if different from the file's.
     pub cause: Option<Vec<CauseCode>>,
-    /// As in the file.
+    /// Same as [`Scenario::also`].
     pub also: Option<Vec<CauseCode>>,
 }
 
@@ -179,12 +179,12 @@ impl File {
 }
 
 impl Scenario {
-    /// Whether it is excluded from training.
+    /// Returns true if it is excluded from training.
     pub fn held_out(&self) -> bool {
         self.hash().is_multiple_of(3)
     }
 
-    /// Whether it belongs to a part.
+    /// Returns true if it belongs to a part.
     pub fn is_in(&self, part: Part) -> bool {
         part == Part::Evaluation || !self.held_out()
     }
@@ -205,7 +205,7 @@ impl Scenario {
         })
     }
 
-    /// Whether it is a healthy path.
+    /// Returns true if it is a healthy path.
     pub fn is_healthy(&self) -> bool {
         self.cause.iter().all(|c| *c == CauseCode::HEALTHY)
     }

@@ -118,7 +118,7 @@ fn evaluate(cause: &'static Cause, view: &View) -> Vec<Answer> {
     }
 }
 
-/// Whether two places may concern the same traffic.
+/// Returns true if two places may concern the same traffic.
 fn overlap(a: Place, b: Place) -> bool {
     match (a.direction, b.direction) {
         (Some(a), Some(b)) => a == b,

@@ -7,8 +7,8 @@ use model::{
     text::Text,
 };
 
-/// What to do next: the first remedy of the most important finding that has one, else the
-/// measurement that decides most of what is open. `None` if nothing is open either.
+/// Returns the next action: the first remedy of the most important finding that has one, else the
+/// measurement that decides most of the open causes. `None` if nothing is open either.
 pub fn next(run: &Run, findings: &Findings) -> Option<Next> {
     let mut remedies = findings.problems().filter_map(|f| f.remedies.first());
     if let Some(remedy) = remedies.next() {

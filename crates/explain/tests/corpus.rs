@@ -13,7 +13,7 @@ use explain::{
     registry,
 };
 
-/// How to regenerate the results.
+/// Command that regenerates the results.
 const ANEW: &str =
     "pathtwin explain --corpus corpus --part PART --output jsonl > corpus/judged/PART.jsonl";
 

@@ -11,7 +11,7 @@ use model::{
     net::{Direction, Side},
 };
 
-/// What a finding that asserts something is about.
+/// Cause and direction of a finding that asserts a problem.
 type Found<'a> = (&'a str, Option<Direction>);
 
 const DOWN: Option<Direction> = Some(Direction::Down);

@@ -1,4 +1,4 @@
-//! What was not measured is not known: composed Runs with parts left out.
+//! Missing measurements are unknown, not zero: composed Runs with parts left out.
 
 #![allow(clippy::unwrap_used)]
 

@@ -65,7 +65,7 @@ pub fn power_off() {
     let _ = rustix::system::reboot(rustix::system::RebootCommand::PowerOff);
 }
 
-/// Whether this process is init.
+/// Returns true if this process is init.
 pub fn is_init() -> bool {
     rustix::process::getpid().is_init()
 }

@@ -25,7 +25,7 @@ pub enum Offload {
     Gro = 0x2b,
 }
 
-/// Which offloads are on.
+/// State of the offloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offloads {
     /// TCP segmentation by the device.
@@ -53,7 +53,7 @@ pub struct EthtoolError {
     pub op: String,
     /// Name of the link.
     pub link: String,
-    /// Why it failed.
+    /// The I/O error.
     #[source]
     pub error: io::Error,
 }

@@ -18,7 +18,7 @@ use std::{
 pub enum Readers {
     /// Its owner: mode 0600 under any umask.
     Owner,
-    /// As permitted by the umask: for files that users share.
+    /// Permissions of the umask: for files that users share.
     ByUmask,
 }
 
@@ -146,8 +146,8 @@ pub fn make_private(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether a path is a stream that must be written in place instead of replaced: a device, a pipe,
-/// a socket, or a descriptor under /dev or /proc.
+/// Returns true if a path is a stream that must be written in place instead of replaced: a device,
+/// a pipe, a socket, or a descriptor under /dev or /proc.
 pub fn is_stream(file: &Path) -> bool {
     let kind = fs::metadata(file).map(|m| m.file_type());
     file.starts_with("/dev")

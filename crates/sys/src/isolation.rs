@@ -36,7 +36,7 @@ use self::{landlock::Landlock, namespace::Namespace};
 /// Mechanisms that this host's kernel offers the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Means {
-    /// Whether a mount namespace with read-only mounts can be made.
+    /// True if a mount namespace with read-only mounts can be created.
     pub namespace: bool,
     /// Version of Landlock's ABI; absent = not available or disabled.
     pub landlock: Option<u32>,
@@ -58,7 +58,7 @@ impl Means {
         })
     }
 
-    /// Whether these mechanisms protect files of the host against writing.
+    /// Returns true if these mechanisms protect files of the host against writing.
     pub fn keep_files(self) -> bool {
         self.namespace || (self.landlock.is_some() && metadata::is_known())
     }

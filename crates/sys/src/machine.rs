@@ -54,7 +54,7 @@ pub fn hypervisor() -> Option<String> {
     Some(text.trim_matches(['\0', ' ']).to_owned())
 }
 
-/// As on x86-64; other processors have no such instruction.
+/// Returns `None`: only x86-64 has the instruction.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn hypervisor() -> Option<String> {
     None

@@ -56,7 +56,7 @@ pub fn open() -> Result<Netlink, NetlinkError> {
     Netlink::open(Some(NETFILTER), "open a netfilter socket")
 }
 
-/// Whether a table of this name exists.
+/// Returns true if a table of this name exists.
 ///
 /// # Errors
 /// Not root; the kernel has no nf_tables.
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
     use crate::Netns;
 
-    /// As the program of the nf_tables project reads it.
+    /// Compared with the listing of the nf_tables project's own program.
     #[test]
     fn nft_lists_the_rule_that_was_added_and_nothing_after_its_deletion() {
         let listed = |ns: &Netns| {

@@ -39,7 +39,7 @@ const MOST_HZ: u32 = 1000;
 pub struct PerfError {
     /// The processor.
     pub cpu: u32,
-    /// Why.
+    /// The I/O error.
     #[source]
     pub error: io::Error,
     advice: &'static str,

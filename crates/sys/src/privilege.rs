@@ -107,7 +107,7 @@ impl Keep {
 /// Remaining privileges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// Whether `CAP_NET_ADMIN` was kept.
+    /// True if `CAP_NET_ADMIN` was kept.
     pub net_admin: bool,
 }
 
@@ -139,8 +139,8 @@ pub fn give_up(identity: Identity, keep: Keep) -> Result<Left, PrivilegeError> {
     check(kept)
 }
 
-/// Whether this thread has CAP_NET_ADMIN in its namespace: then its sockets may use every available
-/// congestion control instead of only the allowed ones (net/ipv4/tcp_cong.c,
+/// Returns true if this thread has CAP_NET_ADMIN in its namespace: then its sockets may use every
+/// available congestion control instead of only the allowed ones (net/ipv4/tcp_cong.c,
 /// `tcp_set_congestion_control`, 6.1).
 pub fn has_net_admin() -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::NET_ADMIN))

@@ -42,7 +42,7 @@ impl Process {
         }
     }
 
-    /// Whether it still runs.
+    /// Returns true if it still runs.
     pub fn is_alive(self) -> bool {
         matches!(Self::of(self.pid), Ok(Some(now)) if now == self)
     }

@@ -60,7 +60,7 @@ impl Query {
 /// A resolved route.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
-    /// Whether the destination is this host.
+    /// True if the destination is this host.
     pub local: bool,
     /// Index of the link.
     pub link: Option<u32>,
@@ -81,7 +81,7 @@ pub struct Resolved {
 pub struct Metrics {
     /// MTU of the route, configured or learned, bytes.
     pub mtu: Option<u32>,
-    /// Whether the MTU is locked.
+    /// True if the MTU is locked.
     pub mtu_locked: bool,
     /// Announced MSS, bytes.
     pub advmss: Option<u32>,
@@ -91,7 +91,7 @@ pub struct Metrics {
     pub initrwnd: Option<u32>,
     /// Congestion control.
     pub congctl: Option<String>,
-    /// Whether it requests ECN.
+    /// True if it requests ECN.
     pub ecn: bool,
 }
 

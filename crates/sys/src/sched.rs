@@ -77,7 +77,7 @@ pub fn kill_group(leader: u32) {
     }
 }
 
-/// Whether the effective user is root.
+/// Returns true if the effective user is root.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }

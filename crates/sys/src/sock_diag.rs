@@ -105,8 +105,8 @@ pub fn tcp_sockets(nl: &mut Netlink, states: u32) -> Result<Vec<TcpSocket>, Netl
     Ok(sockets)
 }
 
-/// Whether an error number of [`tcp_sockets`] or of [`Netlink::sock_diag`] means that the kernel
-/// cannot list sockets.
+/// Returns true if an error number of [`tcp_sockets`] or of [`Netlink::sock_diag`] means that the
+/// kernel cannot list sockets.
 pub fn lacks(errno: i32) -> bool {
     matches!(
         errno,

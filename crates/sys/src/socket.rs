@@ -30,7 +30,7 @@ pub struct TcpOptions {
     pub congestion: Option<String>,
     /// Limit of unsent bytes (`TCP_NOTSENT_LOWAT`); absent = the host's default.
     pub notsent_lowat: Option<u32>,
-    /// Whether an IPv6 listener leaves IPv4 to others (`IPV6_V6ONLY`, ipv6(7)).
+    /// True if an IPv6 listener leaves IPv4 to others (`IPV6_V6ONLY`, ipv6(7)).
     pub own_family: bool,
 }
 

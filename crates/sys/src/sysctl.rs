@@ -17,7 +17,7 @@ pub enum SysctlError {
     Read {
         /// Dotted name.
         key: String,
-        /// Why it failed.
+        /// The I/O error.
         #[source]
         error: io::Error,
     },
@@ -28,7 +28,7 @@ pub enum SysctlError {
         key: String,
         /// The value refused.
         value: String,
-        /// Why it failed.
+        /// The I/O error.
         #[source]
         error: io::Error,
     },
@@ -75,7 +75,7 @@ pub fn write(key: &str, value: &str) -> Result<(), SysctlError> {
         })
 }
 
-/// Whether a parameter exists.
+/// Returns true if a parameter exists.
 pub fn exists(key: &str) -> bool {
     path(key).is_ok_and(|p| p.exists())
 }

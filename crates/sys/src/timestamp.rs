@@ -53,7 +53,7 @@ pub struct Support {
     pub transmit: bool,
 }
 
-/// Where a sent datagram was when it was stamped.
+/// Point at which a sent datagram was timestamped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// About to enter the queue of its device (`SCM_TSTAMP_SCHED`); of a tunnel, before the tunnel.
@@ -68,9 +68,9 @@ pub enum Stage {
 pub struct Transmitted {
     /// Number that [`Stamped::send`] gave the datagram.
     pub id: u64,
-    /// Where it was.
+    /// Point of the timestamp.
     pub stage: Stage,
-    /// When, CLOCK_REALTIME ns.
+    /// Time of the stamp, CLOCK_REALTIME ns.
     pub at_ns: u64,
 }
 
@@ -79,10 +79,10 @@ pub struct Transmitted {
 pub struct Received {
     /// Its bytes that fit into the buffer.
     pub len: usize,
-    /// Who sent it; absent if the kernel did not report it.
+    /// Source address; absent if the kernel did not report it.
     pub from: Option<SocketAddr>,
-    /// When the kernel took it in, CLOCK_REALTIME ns; absent if it was not stamped. The first ones
-    /// after the first socket of a host asks for stamps are not.
+    /// Kernel receive time, CLOCK_REALTIME ns; absent if it was not stamped. The first ones after
+    /// the first socket of a host requests timestamps are not.
     pub at_ns: Option<u64>,
 }
 

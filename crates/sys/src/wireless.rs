@@ -25,7 +25,7 @@ const RATE_UNIT_BPS: u64 = 100_000;
 pub struct Wireless {
     /// Frequency of the channel, MHz.
     pub frequency_mhz: Option<u32>,
-    /// Whether power saving is on.
+    /// True if power saving is on.
     pub power_save: Option<bool>,
     /// The associated station.
     pub station: Option<Station>,

@@ -30,7 +30,7 @@ pub fn spawn<T: Send + 'static>(
     spawn_with(name, STACK, body)
 }
 
-/// As [`spawn`], with a stack of another size.
+/// Same as [`spawn`], with another stack size.
 fn spawn_with<T: Send + 'static>(
     name: &str,
     stack: usize,

@@ -39,7 +39,7 @@ pub use {
 
 use crate::{admission::Lease, wire::PublicKey};
 
-/// Whether this program was built with QUIC.
+/// True if this program was built with QUIC.
 pub const AVAILABLE: bool = cfg!(feature = "quic");
 
 /// Role of an end in the handshake.
@@ -54,12 +54,12 @@ pub enum Handshake {
 /// Agreed parameters of a load.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Whether this end sends.
+    /// True if this end sends.
     pub sends: bool,
-    /// When it starts: zero of all times.
+    /// Start time, the zero of all times.
     pub zero: Instant,
     /// From one sample to the next.
     pub sample_interval: Duration,
-    /// How long the sender sends, and what bounds both ends.
+    /// Sending time, and limits of both ends.
     pub lease: Lease,
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs};
 
 use model::change::Setting;
 
-/// What a program writes.
+/// Group of settings that a program writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     Parameters,
@@ -86,8 +86,8 @@ const WRITERS: &[Writer] = &[
     ),
 ];
 
-/// What the programs that run here may do to these settings, one sentence each. Programs in
-/// containers count: they share the kernel.
+/// Returns the effects that programs running here may have on these settings, one sentence each.
+/// Programs in containers count: they share the kernel.
 pub fn writers<'a>(settings: impl IntoIterator<Item = &'a Setting>) -> Vec<String> {
     let written: Vec<Field> = settings.into_iter().map(field).collect();
     let mut found = BTreeMap::new();

@@ -18,9 +18,9 @@ pub enum HostError {
     /// A file of the kernel.
     #[error("{op}: {error}")]
     Io {
-        /// What was attempted.
+        /// The operation.
         op: String,
-        /// Why it failed.
+        /// The I/O error.
         #[source]
         error: io::Error,
     },
@@ -35,14 +35,14 @@ pub enum HostError {
     NotTaken(String),
 }
 
-/// Why a setting is not changed, found before anything is touched.
+/// Reason for refusing to change a setting, found before anything is changed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The setting.
     pub setting: Setting,
     /// The reason.
     pub why: String,
-    /// What to do.
+    /// Hint: the action that helps.
     pub hint: String,
 }
 
@@ -65,7 +65,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Why a change does not last beyond the next boot. The running kernel is as it was.
+/// Reason why a change does not survive the next boot. The running kernel is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum PersistError {
     /// It is pending, undone, or in files already.
@@ -91,7 +91,7 @@ pub enum PersistError {
     Write {
         /// The file.
         file: String,
-        /// Why it failed.
+        /// The I/O error.
         #[source]
         error: io::Error,
     },
@@ -112,7 +112,7 @@ pub enum PersistError {
     NotRead(String),
 }
 
-/// Why a command about changes failed.
+/// Error of a command about changes.
 #[derive(Debug, thiserror::Error)]
 pub enum TuneError {
     /// The plan has no steps.
@@ -142,9 +142,9 @@ pub enum TuneError {
     /// Nothing was changed: a connection that must work afterwards does not work now.
     #[error("nothing was changed: no connection to {target}: {error}")]
     ProbeBefore {
-        /// Where to.
+        /// The target.
         target: String,
-        /// Why not.
+        /// The I/O error.
         #[source]
         error: io::Error,
     },
@@ -161,18 +161,18 @@ pub enum TuneError {
         step: usize,
         /// Its setting.
         setting: Box<Setting>,
-        /// Why.
+        /// The error.
         #[source]
         error: Box<TuneError>,
-        /// How the undoing went.
+        /// Outcome of the rollback.
         rollback: Rollback,
     },
     /// A new connection failed after the change; it is still pending.
     #[error("no new connection to {target}: {error}; the change is undone at its deadline")]
     ProbeAfter {
-        /// Where to.
+        /// The target.
         target: String,
-        /// Why not.
+        /// The I/O error.
         #[source]
         error: io::Error,
     },

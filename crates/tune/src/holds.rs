@@ -3,8 +3,8 @@
 use model::change::{Queue, Saved, Setting, processors};
 use sys::{route::table::Entry, tc::Handle};
 
-/// Whether a value that was read is what a setting asks for. Options of a queue discipline are
-/// rounded by the kernel, so that only its kind counts.
+/// Returns true if a value read from the host is the value of a setting. Options of a queue
+/// discipline are rounded by the kernel, so only its kind counts.
 pub(crate) fn holds(setting: &Setting, read: &Saved) -> bool {
     match (setting, read) {
         (Setting::Sysctl { value, .. }, Saved::Parameter { value: read, .. }) => {
@@ -35,7 +35,8 @@ pub(crate) fn holds(setting: &Setting, read: &Saved) -> bool {
     }
 }
 
-/// Whether two values are the same for somebody who set one of them: side effects do not count.
+/// Returns true if two values are equal for somebody who set one of them: side effects do not
+/// count.
 pub(crate) fn same_value(a: &Saved, b: &Saved) -> bool {
     match (a, b) {
         (Saved::Parameter { value: a, .. }, Saved::Parameter { value: b, .. }) => {

@@ -27,7 +27,7 @@ pub trait Host {
     /// It cannot be read.
     fn read(&mut self, setting: &Setting) -> Result<Saved, HostError>;
 
-    /// Whether a setting can be written and undone; returns what is worth knowing before.
+    /// Checks that a setting can be written and undone; returns warnings to show first.
     ///
     /// # Errors
     /// The host lacks something, the setting cannot be undone, or it would cut the host off.

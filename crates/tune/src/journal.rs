@@ -24,22 +24,22 @@ pub enum JournalError {
     /// The folder.
     #[error("{op} the folder of journals {}: {error}", folder.display())]
     Folder {
-        /// What was attempted.
+        /// The operation.
         op: &'static str,
         /// The folder.
         folder: PathBuf,
-        /// Why it failed.
+        /// The I/O error.
         #[source]
         error: io::Error,
     },
     /// One file.
     #[error("{op} the journal {}: {error}", file.display())]
     File {
-        /// What was attempted.
+        /// The operation.
         op: &'static str,
         /// The file.
         file: PathBuf,
-        /// Why it failed.
+        /// The I/O error.
         #[source]
         error: io::Error,
     },
@@ -48,7 +48,7 @@ pub enum JournalError {
     Damaged {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// The error.
         #[source]
         error: ChangeError,
     },

@@ -25,7 +25,7 @@ use crate::{
 /// Time between two readings of the journal, and the longest delay beyond the deadline.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// How long another process may hold the lock at the deadline before it is killed.
+/// Time for which another process may hold the lock at the deadline before it is killed.
 const STUCK: Duration = Duration::from_secs(5);
 
 /// Longest time for the keeper to start.
@@ -158,7 +158,7 @@ fn deadline(change: &Change) -> Option<u64> {
     change.deadline_boottime_ns
 }
 
-/// Whether a process must be at work on it.
+/// Returns true if a process must be working on it.
 fn is_unfinished(state: &State) -> bool {
     matches!(
         state,

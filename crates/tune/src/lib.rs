@@ -60,10 +60,10 @@ pub use sites::{
 pub use toggle::{set_again, set_aside};
 pub use transaction::{Arm, apply};
 
-/// How long a command waits for another one that changes the same host.
+/// Maximum wait of a command for another one that changes the same host.
 pub const LOCK_LIMIT: Duration = Duration::from_secs(10);
 
-/// What a transaction acts on and with.
+/// Environment of a transaction: the host and its tools.
 pub struct Env<'a> {
     /// The journals.
     pub folder: &'a Folder,

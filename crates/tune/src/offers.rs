@@ -1,4 +1,4 @@
-//! What is tried on a path, one after the other, until something helps.
+//! Candidates tried on a path, one after the other, until one helps.
 
 use model::{
     advice::{Advice, Effect, Origin, Tried},
@@ -14,9 +14,9 @@ use crate::remedies::is_a_setting;
 /// Most findings whose remedies are tried one after the other.
 const OFFERS: usize = 3;
 
-/// What is tried: what is advised, with `at_a_cost` also what helps at a cost. If no twin fits,
-/// nothing can be predicted; then what the findings propose for an end is tried, each by itself,
-/// and the measurement alone decides.
+/// Returns the candidates: the advised remedies, with `at_a_cost` also those that help at a cost.
+/// If no twin fits, nothing can be predicted; then the remedies that the findings propose for an
+/// end are tried one by one, and the measurement alone decides.
 pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advice> {
     let fits = advice.twin != TwinVerdict::DoesNotFit;
     let costly = |tried: &Tried| at_a_cost && tried.effect == Effect::HelpsAtACost;
@@ -52,7 +52,7 @@ pub struct Tries {
 }
 
 impl Tries {
-    /// Whether something was tried, and nothing was kept.
+    /// Returns true if something was tried, and nothing was kept.
     pub fn is_in_vain(&self) -> bool {
         self.done.last().is_some_and(|last| !last.is_kept())
     }
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(offers(&costly, &all, true).len(), 1);
     }
 
-    /// What a try leaves of one change, kept or not.
+    /// Returns the outcome of a try of one change.
     fn tried(left_changed: Option<&str>) -> ProveOutput {
         ProveOutput {
             left_changed: left_changed.map(str::to_owned),

@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-/// How an undoing went.
+/// Outcome of a rollback.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rollback {
     /// Steps whose old value could not be set, with the reason.
     pub failed: Vec<(usize, String)>,
     /// Settings that somebody else has changed since, which were left as they are.
     pub left: Vec<String>,
-    /// Why the journal could not be written, if so; the old values are back all the same.
+    /// Error writing the journal, if any; the old values are restored all the same.
     pub journal: Option<String>,
 }
 
 impl Rollback {
-    /// Whether every old value is back.
+    /// Returns true if every old value is restored.
     pub fn is_complete(&self) -> bool {
         self.failed.is_empty()
     }

@@ -14,12 +14,12 @@ use crate::{
     host::Host,
 };
 
-/// What to plan.
+/// Request for a plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
     /// The settings in the order in which they are applied, with their origin.
     pub settings: Vec<(Setting, Option<Origin>)>,
-    /// Where new TCP connections must succeed before and after, as `host:port`.
+    /// Targets, as `host:port`, to which new TCP connections must succeed before and after.
     pub probes: Vec<String>,
     /// Version of the program.
     pub program: String,

@@ -31,7 +31,7 @@ pub fn room(turn: Duration, pairs: u32) -> Duration {
     turn * (2 * pairs) + AROUND
 }
 
-/// Why a measurement failed: whoever carries it out has errors of their own.
+/// Error of a measurement: its type belongs to the code that carries it out.
 pub type MeasureError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The run of a turn: one that was cut short is not comparable with the others.
@@ -59,16 +59,16 @@ pub(crate) trait Turns {
     /// The measurement failed.
     fn measure(&mut self) -> Result<Run, MeasureError>;
 
-    /// Whether the settings acted during a measurement with the change.
+    /// Returns evidence that the settings acted during a measurement with the change.
     fn evidence(&mut self, run: &Run) -> Vec<Acted>;
 }
 
-/// What a change must achieve.
+/// Criteria that a change must meet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Criteria {
-    /// What is to improve.
+    /// Figure to improve.
     pub goal: Goal,
-    /// What an Advice predicts; empty = nothing is known.
+    /// Changes predicted by an Advice; empty = no prediction.
     pub predicted: Vec<advice::Change>,
     /// Bounds that the user set.
     pub keep: Vec<Keep>,
@@ -78,7 +78,7 @@ pub struct Criteria {
     pub program: String,
 }
 
-/// Why there is no proof. The change is pending or undone.
+/// Reason for the lack of a proof. The change is pending or undone.
 #[derive(Debug, thiserror::Error)]
 pub enum ProveError {
     /// The change could not be switched.
@@ -89,7 +89,7 @@ pub enum ProveError {
     Measure {
         /// Its number, from 1.
         turn: usize,
-        /// Why.
+        /// The error.
         #[source]
         error: MeasureError,
     },

@@ -15,7 +15,7 @@ use crate::{
     rollback::roll_back,
 };
 
-/// What was found.
+/// Result of a recovery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recovery {
     /// Nothing waits.

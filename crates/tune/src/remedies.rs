@@ -16,16 +16,16 @@ use model::{
 
 use crate::{error::HostError, live::Live};
 
-/// What can be applied of some findings, and what cannot.
+/// Remedies of some findings that can be applied, and those that cannot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Remedies {
     /// Settings of the end, with the finding that proposes each.
     pub settings: Vec<(Setting, Option<Origin>)>,
-    /// What is left to people, with the reason.
+    /// Remedies left to the user, with the reason.
     pub not: Vec<Text>,
 }
 
-/// Why an action is no setting of a host.
+/// Reason why an action is not a setting of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NoSetting {
     /// It names no device, and none is on the way.
@@ -64,7 +64,7 @@ impl NoSetting {
     }
 }
 
-/// What a host knows about the path that remedies leave open.
+/// Facts of a host that remedies leave open.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Place {
     /// The device on the way to the other end.
@@ -189,7 +189,8 @@ fn add(all: &mut Remedies, setting: Setting, code: &CauseCode, side: Side) {
     all.settings.push((setting, Some(origin)));
 }
 
-/// Whether an action is a change of a host's settings that can be made, if its device is known.
+/// Returns true if an action is a change of a host's settings that can be made, if its device is
+/// known.
 pub(crate) fn is_a_setting(action: &Action) -> bool {
     let anywhere = Place {
         line: Some("line".to_owned()),

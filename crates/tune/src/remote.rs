@@ -25,7 +25,7 @@ pub enum RemoteError {
     Start {
         /// Its name.
         program: &'static str,
-        /// Why not.
+        /// The I/O error.
         #[source]
         error: io::Error,
     },
@@ -36,7 +36,7 @@ pub enum RemoteError {
         command: String,
         /// The host.
         host: String,
-        /// What it printed.
+        /// Its output.
         message: String,
         /// Its exit code, if it ended by itself.
         exit: Option<i32>,
@@ -46,7 +46,7 @@ pub enum RemoteError {
     NotMade {
         /// The host.
         host: String,
-        /// How long it was waited for.
+        /// The timeout.
         limit: std::time::Duration,
     },
     /// An Advice that cannot be sent.
@@ -57,7 +57,7 @@ pub enum RemoteError {
     Plan {
         /// The host.
         host: String,
-        /// Why.
+        /// The error.
         #[source]
         error: ChangeError,
     },

@@ -98,8 +98,8 @@ fn one(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Option<String
     }
 }
 
-/// Whether the old value is back. The kernel's own queue discipline may have become another kind,
-/// if its default has changed since; then one of the old kind is set, with a handle.
+/// Returns true if the old value is restored. The kernel's own queue discipline may have become
+/// another kind, if its default has changed since; then one of the old kind is set, with a handle.
 fn is_back(old: &Saved, now: &Saved) -> bool {
     match (old, now) {
         (Saved::Queues { qdiscs: old, .. }, Saved::Queues { qdiscs: now, .. }) if old != now => {

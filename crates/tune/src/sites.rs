@@ -32,14 +32,14 @@ pub struct Sites<'a>(Vec<&'a dyn Site>);
 /// Measures the path as it is now.
 pub type Measure<'a> = &'a mut dyn FnMut() -> Result<Run, MeasureError>;
 
-/// How a proof on several hosts ended.
+/// Outcome of a proof on several hosts.
 #[derive(Debug)]
 pub struct Settled {
     /// The proof, or why there is none; then everything was undone.
     pub proof: Result<Proof, ProveError>,
     /// Settings of kept changes that somebody else has changed since.
     pub drift: Vec<String>,
-    /// Why the decision could not be carried out on some hosts.
+    /// Hosts on which the decision could not be carried out, with the reason.
     pub failed: Vec<NotSettled>,
 }
 
@@ -54,7 +54,7 @@ pub enum NotSettled {
     NotKept {
         /// The change; absent if a person makes it.
         id: Option<ChangeId>,
-        /// Why not.
+        /// The error.
         #[source]
         error: TuneError,
     },
@@ -68,7 +68,7 @@ pub enum NotSettled {
     NotUndone {
         /// The change; absent if a person makes it.
         id: Option<ChangeId>,
-        /// Why not.
+        /// The error.
         #[source]
         error: TuneError,
     },
@@ -93,11 +93,10 @@ fn short(id: &Option<ChangeId>) -> &str {
 /// A change was not applied, and those applied before it were undone.
 #[derive(Debug, thiserror::Error)]
 pub struct NotApplied {
-    /// Why.
+    /// The error.
     #[source]
     pub error: TuneError,
-    /// Why changes of other hosts could not be undone at once: their keepers undo them at their
-    /// deadline.
+    /// Errors undoing changes of other hosts at once: their keepers undo them at their deadline.
     pub not_undone: Vec<TuneError>,
 }
 
@@ -117,7 +116,7 @@ impl<'a> Sites<'a> {
         Self(both.filter(|site| site.is_needed()).collect())
     }
 
-    /// Whether nothing is to be changed.
+    /// Returns true if nothing is to be changed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

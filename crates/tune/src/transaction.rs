@@ -19,7 +19,7 @@ use crate::{
     rollback::roll_back,
 };
 
-/// How a change is armed and confirmed.
+/// Parameters for arming and confirming a change.
 pub struct Arm<'a> {
     /// Time to confirm it, from now.
     pub window: Duration,
@@ -72,7 +72,7 @@ pub fn apply(env: &mut Env<'_>, plan: &Change, arm: &mut Arm<'_>) -> Result<Chan
     Ok(change)
 }
 
-/// Whether the plan can be applied now.
+/// Checks that the plan can be applied now.
 fn check(env: &mut Env<'_>, plan: &Change) -> Result<(), TuneError> {
     let lacking: Vec<_> = plan
         .steps

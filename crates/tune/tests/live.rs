@@ -356,7 +356,7 @@ fn a_value_that_the_kernel_refuses_undoes_the_steps_before_it() {
     assert_eq!(sh("cat /proc/sys/net/ipv4/tcp_notsent_lowat"), before);
 }
 
-/// Whether this kernel has what a line of a shell needs; nothing is left of it.
+/// Returns true if this kernel supports what a shell command needs; leaves nothing behind.
 fn has(line: &str, undo: &str) -> bool {
     let ran = |line: &str| Command::new("sh").args(["-c", line]).status().unwrap();
     let has = ran(line).success();

@@ -19,15 +19,15 @@ const KNOWN: (usize, u64) = (24, 3 * DAY_US);
 const AFTER: [usize; 7] = [4, 6, 8, 12, 18, 26, 38];
 /// Values of the level before that are compared.
 const BEFORE: usize = 240;
-/// How long a change must have lasted: longer than an evening.
+/// Minimum duration of a change: longer than an evening.
 const LASTING_US: u64 = 9 * HOUR_US;
 /// The chance below which a difference is suspected.
 const SUSPECTED: f64 = 2e-3;
 /// The chance below which it is certain: of some ten thousand tests a year on each of ten figures,
 /// one in ten gives this by chance, if all else allowed it.
 const CERTAIN: f64 = 1e-6;
-/// How much of the smallest change that is to be found an estimate must reach: it scatters around
-/// the true change.
+/// Share of the smallest detectable change that an estimate must reach: it scatters around the true
+/// change.
 const ENOUGH: f64 = 0.7;
 /// A change must be so many times the scatter of the days before it.
 const OF_DAYS: f64 = 3.0;
@@ -41,7 +41,7 @@ const LEAST_DELAY_S: f64 = 0.000_3;
 /// A difference between the latest values and the level before.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shift {
-    /// When it began, µs since 1970: the first value after it, by the best estimate.
+    /// Start, µs since 1970: the estimated first value after it.
     pub at_us: u64,
     /// Median before (of shares: mean).
     pub before: f64,
@@ -58,7 +58,7 @@ impl Shift {
     }
 }
 
-/// What the latest values say.
+/// Verdict on the latest values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// Nothing that chance would not bring.
@@ -69,7 +69,7 @@ pub enum Verdict {
     Changed(Shift),
 }
 
-/// How a kind of figure is judged.
+/// Rule for judging a kind of figure.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     scale: Scale,
@@ -180,7 +180,7 @@ fn centers(before: &[f64], after: &[f64], scale: Scale) -> Option<(f64, f64)> {
     }
 }
 
-/// Whether a suspicion is a change.
+/// Returns true if a suspected change is one.
 fn lasts(level: &[Value], values: &[f64], n: usize, shift: Shift, rule: Rule) -> bool {
     let split = values.len() - n;
     let Some((low, high)) = centers(&values[..split], &values[split..], rule.scale) else {
@@ -196,7 +196,8 @@ fn lasts(level: &[Value], values: &[f64], n: usize, shift: Shift, rule: Rule) ->
         && by.abs() >= OF_DAYS * scatter_of_days(&level[..split], rule)
 }
 
-/// How the levels of the days before scatter, robustly. Fewer than three days show none.
+/// Returns a robust measure of the scatter of the levels of the days before. Fewer than three days
+/// show none.
 fn scatter_of_days(before: &[Value], rule: Rule) -> f64 {
     let mut days: Vec<(u64, Vec<f64>)> = Vec::new();
     for value in before {

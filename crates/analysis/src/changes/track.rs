@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 const HOUR_US: u64 = 3_600_000_000;
 const DAY_US: u64 = 24 * HOUR_US;
 
-/// How many values are kept, for the pattern of the week and the charts: eight weeks of hours. Not
-/// by their age, or a clock that jumps ahead and comes back would have cleared them.
+/// Number of values kept, for the weekly pattern and the charts: eight weeks of hours. Not limited
+/// by age, or a clock that jumps ahead and comes back would clear them.
 const KEPT: usize = 56 * 24;
 
 /// Values this far in the future, s, are from before the clock was set back.
 const FUTURE_S: u64 = 3600;
 
-/// How far back the pattern of the week and the level before a change are searched.
+/// Time span searched for the weekly pattern and the level before a change.
 const BACK_US: u64 = 28 * DAY_US;
 
 /// Values of one hour of the week that weigh as much as all days together.
@@ -26,7 +26,7 @@ const FEWEST_OF_HOUR: usize = 4;
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
-    /// When, µs since 1970.
+    /// Time, µs since 1970.
     pub at_us: u64,
     /// The value.
     pub value: f64,
@@ -37,21 +37,21 @@ pub struct Value {
 pub struct Track {
     /// Seconds since 1970 and values, in the order of time.
     values: VecDeque<(u64, f64)>,
-    /// When each level began that a change has brought, µs since 1970.
+    /// Start of each level brought by a change, µs since 1970.
     starts: Vec<u64>,
     /// The pattern of the week, rebuilt once a day.
     #[serde(skip)]
     pattern: Option<Pattern>,
 }
 
-/// What an hour of the week usually adds to the level: in units of the transformed values.
+/// Usual offset of an hour of the week from the level, in units of the transformed values.
 #[derive(Clone, Debug, PartialEq)]
 struct Pattern {
     day: u64,
     hours: Vec<f64>,
 }
 
-/// How values are made comparable.
+/// Transformation that makes values comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Differences are shares of the value: logarithms.
@@ -139,8 +139,9 @@ impl Track {
         values.map(clean).collect()
     }
 
-    /// What each hour of the week adds: the median of its values (and of the hours beside it) less
-    /// their level, drawn toward that of the hour of the day where there are few.
+    /// Returns the offset of each hour of the week: the median of its values (and of the
+    /// neighbouring hours) less their level, drawn toward that of the hour of the day where there
+    /// are few.
     fn hours(&self, scale: Scale, offset_s: i32, now_us: u64) -> Vec<f64> {
         let flat = self.flat(scale, now_us.saturating_sub(BACK_US));
         let mut of_week: Vec<Vec<f64>> = vec![Vec::new(); 168];

@@ -4,9 +4,9 @@
 use super::{DirectionView, Load};
 
 impl DirectionView<'_> {
-    /// What the path carries for one flow, bit/s of IP packets: the most that UDP or a TCP load
-    /// with as few flows got through. UDP alone may be limited, or its search may have ended early.
-    /// `None` without a sweep.
+    /// Returns the path's capacity for one flow, bit/s of IP packets: the maximum delivered by UDP
+    /// or by a TCP load with as few flows. UDP alone may be limited, or its search may have ended
+    /// early. `None` without a sweep.
     pub fn flow_capacity_bps(&self) -> Option<f64> {
         Some(
             self.carried_by_tcp_bps()
@@ -14,8 +14,8 @@ impl DirectionView<'_> {
         )
     }
 
-    /// What the path carries at least, bit/s of IP packets: [`Self::flow_capacity_bps`], or without
-    /// a sweep the most that a TCP load with the fewest flows got through.
+    /// Returns the minimum capacity of the path, bit/s of IP packets: [`Self::flow_capacity_bps`],
+    /// or without a sweep the maximum delivered by a TCP load with the fewest flows.
     pub fn carried_bps(&self) -> Option<f64> {
         let by_tcp = || self.carried_by_tcp_bps().reduce(f64::max);
         self.flow_capacity_bps().or_else(by_tcp)
@@ -39,12 +39,12 @@ impl DirectionView<'_> {
         mss / (mss + f64::from(self.view.family.tcp_headers()))
     }
 
-    /// What the path carries for one flow as payload in packets of a load's size, bit/s.
+    /// Returns the path's capacity for one flow as payload in packets of a load's size, bit/s.
     pub fn payload_capacity_bps(&self, load: &Load) -> Option<f64> {
         Some(self.flow_capacity_bps()? * self.payload_share(load))
     }
 
-    /// What a load's packets take of what the path carries; `None` without a sweep.
+    /// Returns the share of the path's capacity that a load's packets use; `None` without a sweep.
     pub fn utilization(&self, load: &Load) -> Option<f64> {
         let carries = self.flow_capacity_bps().filter(|c| *c > 0.0)?;
         Some(self.packets_bps(load) / carries)

@@ -13,13 +13,13 @@ use crate::processor;
 /// One of the two hosts.
 #[derive(Clone, Copy, Debug)]
 pub struct Host<'a> {
-    /// Which.
+    /// Side of the path.
     pub side: Side,
-    /// What it is.
+    /// Facts.
     pub facts: &'a HostFacts,
-    /// What it was after the measurement, where that differs.
+    /// Facts after the measurement, if different.
     after: Option<&'a HostFacts>,
-    /// Whether every tunnel that was asked for answered.
+    /// True if every requested tunnel answered.
     tunnel_reached: bool,
     view: View<'a>,
 }
@@ -167,7 +167,8 @@ impl<'a> Host<'a> {
         stats::median(&busy)
     }
 
-    /// Whether the measured traffic had to wait for a processor, by the medians over the samples.
+    /// Returns true if the measured traffic had to wait for a processor, by the medians over the
+    /// samples.
     pub fn starved(&self, samples: &[&'a Sample]) -> bool {
         let of = |s: &&'a Sample| processor::longest_wait(self.evidence(s)?);
         let waits: Vec<f64> = samples.iter().filter_map(of).collect();
@@ -212,7 +213,7 @@ impl<'a> Host<'a> {
         known.then_some(path)
     }
 
-    /// Whether the other end is this host itself, whose processors are then the path.
+    /// Returns true if the other end is this host itself, whose processors are then the path.
     pub fn is_both_ends(&self) -> bool {
         let route = self
             .path()
@@ -220,7 +221,8 @@ impl<'a> Host<'a> {
         route.is_some_and(|route| route.local)
     }
 
-    /// Whether it is known whether there is a tunnel: not if the address in it was not reached.
+    /// Returns true if it is known whether there is a tunnel: not if the address in it was not
+    /// reached.
     pub fn path_known(&self) -> bool {
         self.tunnel_reached && self.path().is_some()
     }

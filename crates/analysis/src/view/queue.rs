@@ -33,7 +33,7 @@ impl View<'_> {
         self.samples().filter_map(of).reduce(f64::min)
     }
 
-    /// Whether UDP or TCP saw packets that overtook others.
+    /// Returns true if UDP or TCP saw reordered packets.
     fn overtaken(&self) -> bool {
         let by_udp = |s: &Sample| s.sweep.iter().any(|step| step.udp.reordered > 0);
         let by_tcp = |s: &Sample| {
@@ -71,8 +71,9 @@ fn correlation(probes: &Probes) -> Option<f64> {
 }
 
 impl DirectionView<'_> {
-    /// How far UDP above the capacity lifts the round trip over that of the slower steps of the
-    /// same sweeps, µs: the delay of this direction's own full queue, as datagrams fill no other.
+    /// Returns the increase in round-trip time by UDP above the capacity, over that of the slower
+    /// steps of the same sweeps, µs: the delay of this direction's own full queue, as datagrams
+    /// fill no other.
     pub fn overload_rise_us(&self) -> Option<f64> {
         let [calm, full] = self.sweep_rtts_us()?;
         Some((full - calm).max(0.0))
@@ -95,8 +96,8 @@ impl DirectionView<'_> {
         ])
     }
 
-    /// What a load has in flight over what the path holds without a queue: more than 1 waits in a
-    /// queue. On a path whose delay varies by chance it holds that of the median. `None` without a
+    /// Returns a load's data in flight over the path's BDP: above 1, the excess waits in a queue.
+    /// On a path whose delay varies by chance the BDP is that of the median. `None` without a
     /// sweep.
     pub fn pipe_share(&self, load: &Load) -> Option<f64> {
         let rtt = self.view.base_us().or_else(|| self.view.floor_us())?;
@@ -151,9 +152,9 @@ const EVEN: f64 = 0.1;
 const SLIGHT_US: f64 = 2_000.0;
 
 impl DirectionView<'_> {
-    /// Whether datagrams below the capacity arrive as evenly as they were sent, by RFC 3550's
-    /// estimate of their jitter: then what delays round trips is in the other direction. `None` if
-    /// that was not measured.
+    /// Returns whether datagrams below the capacity arrive as evenly as they were sent, by RFC
+    /// 3550's jitter estimate: then the delay of round trips arises in the other direction. `None`
+    /// if that was not measured.
     pub fn arrives_evenly(&self) -> Option<bool> {
         let sweep = self.sweep()?;
         let packet_us = models::packet_us(sweep.capacity_bps);

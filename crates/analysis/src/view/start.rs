@@ -2,22 +2,22 @@
 
 use super::{DirectionView, Load};
 
-/// How slow start ended in one sample.
+/// End of slow start in one sample.
 ///
 /// CUBIC leaves slow start (HyStart) when acknowledgements arrive in a train as long as the path,
 /// or when the smallest round trip of a round has risen; the kernel counts both, and adds up the
 /// windows at which it happened (`TCPHystart*`, Linux net/ipv4/tcp_cubic.c, hystart_update).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlowStart {
-    /// Whether by a round trip that rose, and not by a train.
+    /// True if a rising round-trip time ended it, not a train.
     pub by_delay: bool,
     /// Window at the end, packets; the mean if there were several ends.
     pub window: f64,
 }
 
 impl DirectionView<'_> {
-    /// How slow start ended in each sample of a load in which HyStart ended it; none if it never
-    /// did, or the counters were not read.
+    /// Returns the end of slow start in each sample of a load in which HyStart ended it; empty if
+    /// it never did, or the counters were not read.
     pub fn slow_starts(&self, load: &Load) -> Vec<SlowStart> {
         let sender = self.sender();
         let of = |sample| {

@@ -63,7 +63,7 @@ fn flows(sample: &Sample) -> impl Iterator<Item = &FlowResult> {
     sample.tcp.iter().flat_map(|tcp| &tcp.flows)
 }
 
-/// As the measurement gave it, or from the series of Runs of older versions.
+/// Returns the part from the measurement, or from the series of Runs of older versions.
 fn part(flow: &FlowResult) -> Option<Cow<'_, AfterStart>> {
     if let Some(known) = &flow.after_start {
         return Some(Cow::Borrowed(known));

@@ -24,7 +24,7 @@ const CORRECTED: f64 = 4.0 / 3.0;
 pub struct Sweep {
     /// Numbers of the samples.
     pub samples: Vec<u32>,
-    /// What the path carries, bit/s of IP packets.
+    /// Capacity of the path, bit/s of IP packets.
     pub capacity_bps: f64,
     /// Below the knee.
     pub below: Datagrams,
@@ -67,7 +67,7 @@ pub struct Above {
     pub rtt_us: Option<f64>,
     /// Share of the datagrams that did not arrive, at the highest rate.
     pub lost: f64,
-    /// What arrived at the highest rate, bit/s of payload.
+    /// Received rate at the highest offered rate, bit/s of payload.
     pub received_bps: f64,
     /// The highest rate that was offered, bit/s of IP packets.
     pub offered_bps: f64,
@@ -154,26 +154,27 @@ impl Sweep {
         Some(sweep)
     }
 
-    /// What a step offered, bit/s of IP packets.
+    /// Returns the offered rate of a step, bit/s of IP packets.
     pub fn offered_bps(&self, udp: &Udp) -> f64 {
         packets_bps(udp, udp.sent_bps, self.headers)
     }
 
-    /// What a step offered over what the path carries.
+    /// Returns the offered rate of a step over the capacity of the path.
     fn offered_share(&self, udp: &Udp) -> f64 {
         self.offered_bps(udp) / self.capacity_bps
     }
 
-    /// Whether a step offered so little that the queue at the bottleneck stays empty.
+    /// Returns true if the offered rate of a step is so low that the queue at the bottleneck stays
+    /// empty.
     pub fn leaves_room(&self, udp: &Udp) -> bool {
         self.offered_share(udp) <= BELOW
     }
 
-    /// Whether nearly all datagrams of a step were lost although an earlier one, which offered no
-    /// less, got through: a bottleneck still delivers what it carries under any load. A host that
-    /// reassembles fragments does not: one that lacks its other half stays in memory for 30 s
-    /// (`ipfrag_time`), and while that is full all are dropped (`ipfrag_high_thresh`, Linux
-    /// Documentation/networking/ip-sysctl.rst).
+    /// Returns true if nearly all datagrams of a step were lost although an earlier one, which
+    /// offered no less, was delivered: a bottleneck still delivers its capacity under any load. A
+    /// host that reassembles fragments does not: a fragment whose other half is lost stays in
+    /// memory for 30 s (`ipfrag_time`), and while that is full all are dropped
+    /// (`ipfrag_high_thresh`, Linux Documentation/networking/ip-sysctl.rst).
     pub fn collapses(&self) -> bool {
         let gone = |s: &SweepStep| s.udp.sent >= GONE.1 && s.udp.lost >= GONE.0;
         let passed = |s: &SweepStep, least: f64| s.udp.sent_bps >= least && s.udp.lost < PASSED;

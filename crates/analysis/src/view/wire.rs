@@ -20,8 +20,8 @@ impl View<'_> {
         })
     }
 
-    /// What surrounds the packets of the layer where they wait in a queue of the underlay. A tunnel
-    /// counts as WireGuard; where its path was not measured, over IPv4.
+    /// Returns the encapsulation of the layer's packets where they wait in a queue of the underlay.
+    /// A tunnel counts as WireGuard; where its path was not measured, over IPv4.
     pub fn wire(&self) -> Wire {
         let largest = self.mtu_bytes().unwrap_or(default::MTU);
         match self.layer {

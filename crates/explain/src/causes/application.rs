@@ -48,7 +48,7 @@ pub(super) const CAUSE: Cause = Cause {
 /// Busy share of a processor from which a program may not have had the time to provide data.
 const BUSY: f64 = 0.9;
 
-/// What to do, with the values of the Run.
+/// Returns the actions, with the values of the Run.
 fn actions(_: &Scope) -> Vec<Action> {
     vec![Action::FeedSender]
 }

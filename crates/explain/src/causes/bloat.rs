@@ -125,7 +125,7 @@ fn rises_here(dir: &DirectionView, added_us: f64) -> Result<(), Verdict> {
 }
 
 impl Bloat {
-    /// Whether it requires action.
+    /// Returns true if it requires action.
     pub(super) fn acts(&self) -> bool {
         self.added_us > ACT_US
     }

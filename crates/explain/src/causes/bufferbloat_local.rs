@@ -36,11 +36,11 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-/// What a paced flow may hold back in `fq`, bytes: two writes of 64 KiB (tcp_small_queue_check,
+/// Maximum backlog of a paced flow in `fq`, bytes: two writes of 64 KiB (tcp_small_queue_check,
 /// Linux net/ipv4/tcp_output.c). Other flows do not wait for it.
 const PACED: f64 = 131_072.0;
 
-/// What to do, with the values of the Run.
+/// Returns the actions, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     vec![Action::Queue {
         device: device(scope.sender()),

@@ -44,7 +44,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-/// What to do, with the values of the Run.
+/// Returns the actions, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     // From the near end, where the user's own devices are.
     let flow = match scope.place.direction {

@@ -38,7 +38,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-/// What to do, with the values of the Run.
+/// Returns the actions, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     let set = scope.receiver().and_then(|host| host.default_cc());
     vec![scope.send_with(set.as_deref().unwrap_or("bbr"))]

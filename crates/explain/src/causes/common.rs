@@ -11,7 +11,7 @@ use crate::{
 /// Share of the underlay's capacity below which a tunnel itself limits.
 const TUNNEL_SHARE: f64 = 0.7;
 
-/// Whether TCP takes what the path carries, wherever that is known.
+/// Returns true if TCP uses the full capacity of the path, wherever that is known.
 pub(super) fn filled(view: &View) -> bool {
     let share = |dir: &DirectionView| dir.utilization(&dir.default_load()?);
     let shares: Vec<f64> = view.directions().iter().filter_map(share).collect();
@@ -34,8 +34,8 @@ pub(super) fn below_capacity(dir: &DirectionView, load: &Load) -> Result<(f64, f
     Ok((filled, carries))
 }
 
-/// Whether a tunnel carries about what the path below it does: then nothing on the hosts limits it.
-/// True of the underlay itself.
+/// Returns true if a tunnel carries about as much as the path below it: then nothing on the hosts
+/// limits it. True of the underlay itself.
 pub(super) fn carries_the_underlay(view: &View) -> bool {
     view.layer == Layer::Underlay
         || view.directions().iter().all(|dir| {

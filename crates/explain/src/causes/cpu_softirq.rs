@@ -34,7 +34,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-/// What to do, with the values of the Run.
+/// Returns the actions, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     let host = scope.here();
     vec![Action::ReceiveSteering {

@@ -19,7 +19,7 @@ pub(super) struct Drops {
 }
 
 impl Drops {
-    /// Whether they explain the retransmissions: a minimum number (cards also drop unwanted
+    /// Returns true if they explain the retransmissions: a minimum number (cards also drop unwanted
     /// packets) and a substantial share.
     pub(super) fn explain(&self) -> bool {
         self.lost >= MIN_DROPS

@@ -44,7 +44,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-/// What to do, with the values of the Run.
+/// Returns the actions, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     vec![Action::TunnelMtu {
         device: tunnel_device(scope.view().map(|view| view.host(Side::Near))),

@@ -38,8 +38,8 @@ pub(super) const CAUSE: Cause = Cause {
 /// Share of the capacity above which a flow without loss counts as still growing.
 const GROWING: f64 = 0.5;
 
-/// Whether only its duration limited a load: on a long path the window grows for many seconds,
-/// without any loss or limit.
+/// Returns true if only its duration limited a load: on a long path the window grows for many
+/// seconds, without any loss or limit.
 fn still_growing(load: &Load) -> bool {
     let none = |share: Option<f64>| share.is_some_and(|s| s < 0.05);
     load.retransmits == Some(0.0)
@@ -52,7 +52,7 @@ fn still_growing(load: &Load) -> bool {
 /// RTT above which that takes longer than a short test, µs.
 const LONG_US: f64 = 50_000.0;
 
-/// What to do, with the values of the Run.
+/// Returns the actions, with the values of the Run.
 fn actions(_: &Scope) -> Vec<Action> {
     vec![Action::Keep]
 }

@@ -50,7 +50,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-/// What to do, with the values of the Run.
+/// Returns the actions, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     let (Some(view), Some(host)) = (scope.view(), scope.here()) else {
         return PLACES.map(|(kind, _)| limit(None, kind)).into();

@@ -35,7 +35,7 @@ pub(super) const CAUSE: Cause = Cause {
     sources: &["freifunk-gluon/gluon#1447: an ingress limit left behind, 10 to 3 Mbit/s"],
 };
 
-/// What to do, with the values of the Run.
+/// Returns the actions, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     let host = scope.here();
     let found = host.as_ref().and_then(shaper);

@@ -46,7 +46,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-/// What to do, with the values of the Run.
+/// Returns the actions, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     let further = [Action::MssClamp { bytes: None }, Action::MtuProbing];
     let Some(dir) = scope.direction_view() else {

@@ -25,7 +25,7 @@ const EVENTS: usize = 2;
 /// Share of the capacity below which TCP gets too little for its own slowness to explain it.
 const STARVES: f64 = 0.7;
 
-/// What points to other traffic in one direction.
+/// Evidence of other traffic in one direction.
 pub(super) struct Others {
     /// Idle round trip above the path's smallest, µs, if a queue makes it.
     pub idle_us: Option<f64>,
@@ -33,15 +33,17 @@ pub(super) struct Others {
     pub loaded_us: Option<f64>,
     /// A step of UDP below the capacity that meets a full queue.
     pub overflow: Option<Overflow>,
-    /// Whether datagrams arrive as evenly as they were sent, so that no such queue is on their way.
+    /// True if datagrams arrive as evenly as they were sent, so that there is no such queue on the
+    /// path.
     pub even: bool,
     /// Loss events of TCP in a queue, and all of them.
     pub queued: [usize; 2],
-    /// Whether TCP fills the other direction, and not nearly this one.
+    /// True if TCP fills the other direction, but is far from filling this one.
     pub only: bool,
 }
 
-/// Whether TCP fills the other direction, and this one so little that its queue must be why.
+/// Returns true if TCP fills the other direction, and this one so little that its queue must be the
+/// reason.
 fn only(dir: &DirectionView, load: &Load) -> bool {
     let back = dir.reverse();
     let fills = |load: &Load| back.utilization(load).is_some_and(|filled| filled >= FULL);
@@ -67,7 +69,7 @@ pub(super) fn empty_up_to_us(dir: &DirectionView) -> Option<f64> {
     Some(base + least.min(QUEUED * depth))
 }
 
-/// How much a full queue adds to the round trip, µs, if that is more than chance does.
+/// Returns the round-trip time added by a full queue, µs, if it exceeds chance.
 fn depth_us(dir: &DirectionView, full_us: f64) -> Option<f64> {
     let depth = full_us - dir.view.base_us()?;
     (depth > SHALLOW_US.max(chance_us(dir) / QUEUED)).then_some(depth)
@@ -119,19 +121,19 @@ impl Others {
         }
     }
 
-    /// Whether a queue stands that the load does not fill.
+    /// Returns true if there is a standing queue that the load does not fill.
     pub(super) fn wait(&self) -> bool {
         self.idle_us.is_some() || self.loaded_us.is_some()
     }
 
-    /// Whether most losses of TCP occur in a full queue.
+    /// Returns true if most losses of TCP occur in a full queue.
     pub(super) fn lose(&self) -> bool {
         let [queued, all] = self.queued;
         queued >= EVENTS && 2 * queued > all
     }
 
-    /// Whether this direction's queue is the one that others fill: packets get lost in it, or only
-    /// this direction's TCP does not fill the path.
+    /// Returns true if the traffic of others fills the queue of this direction: it drops packets,
+    /// or only this direction's TCP does not fill the path.
     pub(super) fn here(&self) -> bool {
         self.overflow.is_some() || !self.even && self.wait() && (self.lose() || self.only)
     }

@@ -62,7 +62,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-/// What to do, with the values of the Run.
+/// Returns the actions, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     let device = device(scope.sender());
     vec![
@@ -216,7 +216,7 @@ fn test(dir: &DirectionView) -> Verdict {
     }
 }
 
-/// Whether TCP loses no more often than the path itself does, and so does not reach the policer.
+/// Returns true if TCP loses no more often than the path itself, and so does not reach the policer.
 fn apart(dir: &DirectionView, sweep: &Sweep, load: &Load) -> bool {
     let events = dir.steady(load).and_then(|steady| steady.event_rate());
     let own = sweep.below.loss_events();

@@ -52,7 +52,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-/// What to do, with the values of the Run.
+/// Returns the actions, with the values of the Run.
 fn actions(_: &Scope) -> Vec<Action> {
     vec![Action::KeepOrder]
 }
@@ -145,8 +145,8 @@ fn test(dir: &DirectionView) -> Verdict {
     }
 }
 
-/// Whether the congestion control reacts too rarely for its goodput: overtaken packets slow a
-/// sender down only where it takes them for lost, and then it retransmits. BBR does not react to
+/// Returns true if the congestion control reacts too rarely for its goodput: overtaken packets slow
+/// a sender down only where it takes them for lost, and then it retransmits. BBR does not react to
 /// that.
 fn harmless(load: &Load) -> bool {
     let Some(again) = load.retransmitted_segments() else {
@@ -161,8 +161,8 @@ fn harmless(load: &Load) -> bool {
     }
 }
 
-/// What only TCP shows. Segments leave in bursts and meet what UDP at an even rate does not, so it
-/// may be true; where UDP shows that order is kept, it is worth no more than a word.
+/// Verdict from TCP alone. Segments leave in bursts and see queues that UDP at an even rate does
+/// not, so it may be true; where UDP shows that order is kept, it is only mentioned.
 fn by_tcp_alone(
     dir: &DirectionView,
     load: &Load,

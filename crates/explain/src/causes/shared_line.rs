@@ -50,7 +50,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-/// What to do, with the values of the Run.
+/// Returns the actions, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     let flow = match scope.place.direction {
         Some(Direction::Down) => Flow::Ingress,

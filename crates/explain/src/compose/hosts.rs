@@ -94,9 +94,9 @@ pub struct Tunnel {
     pub kind: TunnelKind,
     /// The end with a userspace network stack.
     pub netstack_end: Option<Side>,
-    /// Whether it is relayed.
+    /// True if it is relayed.
     pub relayed: bool,
-    /// Whether its status shows that.
+    /// True if its status shows that.
     pub status: bool,
     /// Product that manages it.
     pub product: Product,
@@ -138,7 +138,7 @@ impl Tunnel {
         }
     }
 
-    /// Whether a userspace network stack is in use.
+    /// Returns true if a userspace network stack is in use.
     pub(super) fn netstack(&self) -> bool {
         self.netstack_end.is_some()
     }

@@ -13,7 +13,7 @@ const MSS: f64 = 1448.0;
 /// Payload over IP packet.
 const SHARE: f64 = MSS / (MSS + 52.0);
 
-/// What limits a load.
+/// Limiting factor of a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Limit {
     Capacity,

@@ -20,15 +20,15 @@ pub struct Outcome {
     pub name: String,
     /// Seed of the Run.
     pub seed: u64,
-    /// Whether the Run was computed instead of measured in the lab.
+    /// True if the Run was computed instead of measured in the lab.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub composed: bool,
-    /// Whether the scenario was excluded from training.
+    /// True if the scenario was excluded from training.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_out: bool,
     /// True causes; `healthy` if there are none.
     pub cause: Vec<CauseCode>,
-    /// What may be found beside them and is neither right nor wrong.
+    /// Causes that may also be found, and are neither right nor wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<CauseCode>,
     /// Findings in order.
@@ -78,12 +78,12 @@ impl Outcome {
         }
     }
 
-    /// Whether it is a healthy path.
+    /// Returns true if it is a healthy path.
     pub fn is_healthy(&self) -> bool {
         self.cause.iter().all(|c| *c == CauseCode::HEALTHY)
     }
 
-    /// Whether a code is a true cause.
+    /// Returns true if a code is a true cause.
     pub fn is_true(&self, code: &CauseCode) -> bool {
         self.cause.contains(code)
     }
@@ -109,7 +109,7 @@ impl Outcome {
         judged
     }
 
-    /// Whether a problem was reported on a healthy path.
+    /// Returns true if a problem was reported on a healthy path.
     pub fn is_false_alarm(&self) -> bool {
         let alarm = |f: &Found| {
             f.severity > Severity::Info
@@ -121,7 +121,7 @@ impl Outcome {
 }
 
 impl Found {
-    /// Whether it asserts a problem: informational findings do not.
+    /// Returns true if it asserts a problem; informational findings do not.
     pub fn asserts(&self) -> bool {
         self.severity > Severity::Info || self.code == CauseCode::HEALTHY
     }

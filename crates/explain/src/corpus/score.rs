@@ -169,7 +169,8 @@ impl Score {
     }
 }
 
-/// Whether the first remedy is another congestion control although no true cause requires it.
+/// Returns true if the first remedy is another congestion control although no true cause requires
+/// it.
 fn wrong_congestion_control(outcome: &Outcome) -> bool {
     let calls = |code: &CauseCode| {
         let cause = registry().iter().find(|c| c.code == *code);

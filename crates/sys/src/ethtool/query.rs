@@ -30,7 +30,7 @@ const MOST_NAMES: usize = 65_536;
 pub struct LinkMode {
     /// Bits a second.
     pub speed_bps: Option<u64>,
-    /// Whether it is full duplex.
+    /// True if it is full duplex.
     pub full_duplex: Option<bool>,
 }
 
@@ -147,13 +147,13 @@ pub fn features(link: &str) -> io::Result<BTreeMap<String, bool>> {
 /// State of an offload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feature {
-    /// Whether the driver can switch it.
+    /// True if the driver can switch it.
     pub available: bool,
-    /// Whether it was asked for.
+    /// True if it was requested.
     pub requested: bool,
-    /// Whether it is on.
+    /// True if it is on.
     pub active: bool,
-    /// Whether nobody can switch it.
+    /// True if it cannot be switched.
     pub fixed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What all parts of the isolation call the kernel with.
+//! System calls used by all parts of the isolation.
 
 use std::io;
 

@@ -70,7 +70,7 @@ const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const SECOND_ARGUMENT_AT: u32 = 24;
 
-/// Whether this architecture is supported.
+/// Returns true if this architecture is supported.
 pub(super) fn is_known() -> bool {
     ARCHITECTURE.is_some()
 }

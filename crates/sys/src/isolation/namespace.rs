@@ -118,8 +118,8 @@ fn write(file: &CStr, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether one can be created here: tried in a child process, because limits, security modules and
-/// container filters cannot be detected otherwise.
+/// Returns true if one can be created here, tested in a child process, because limits, security
+/// modules and container filters cannot be detected otherwise.
 pub(super) fn can_be_made() -> bool {
     let namespace = Namespace::of_caller();
     // SAFETY: the child makes system calls without allocation and ends at once.

@@ -31,7 +31,7 @@ pub struct Link {
     pub tx_queues: Option<u32>,
     /// MTU in bytes.
     pub mtu: u32,
-    /// Whether it is administratively up.
+    /// True if it is administratively up.
     pub up: bool,
     /// Kind of the root queue discipline, such as `fq` or `noqueue`.
     pub qdisc: Option<String>,

@@ -11,7 +11,7 @@ pub struct Holder {
     pub pid: u32,
     /// Name of its program without the folder.
     pub program: String,
-    /// Whether it is in the calling thread's network namespace; false also if unknown.
+    /// True if it is in the calling thread's network namespace; false also if unknown.
     pub same_namespace: bool,
 }
 

@@ -79,7 +79,7 @@ impl Entry {
             .unwrap_or_default()
     }
 
-    /// Who installed it (`RTPROT_*`): 2 is the kernel, 3 boot, 4 an administrator, 9 router
+    /// Returns its origin (`RTPROT_*`): 2 is the kernel, 3 boot, 4 an administrator, 9 router
     /// advertisements, 16 DHCP.
     pub fn protocol(&self) -> u8 {
         bytes::u8_at(&self.bytes, 5).unwrap_or_default()
@@ -92,12 +92,12 @@ impl Entry {
             .unwrap_or_default()
     }
 
-    /// Whether it sends packets to a host or gateway, unlike `blackhole` or `local`.
+    /// Returns true if it sends packets to a host or gateway, unlike `blackhole` or `local`.
     pub fn is_unicast(&self) -> bool {
         bytes::u8_at(&self.bytes, 7) == Some(RTN_UNICAST)
     }
 
-    /// Whether it ends by itself.
+    /// Returns true if it expires.
     pub fn expires(&self) -> bool {
         self.attr(RTA_EXPIRES).is_some()
     }

@@ -69,7 +69,7 @@ pub struct Pie {
     pub limit_packets: Option<u32>,
     /// Delay aimed at, us.
     pub target_us: Option<u32>,
-    /// How often the probability is computed, us; the kernel rounds to jiffies.
+    /// Update interval of the probability, us; the kernel rounds to jiffies.
     pub tupdate_us: Option<u32>,
     /// Weight of the delay's distance from the target, 0 to 32, in sixteenths of Hz.
     pub alpha: Option<u32>,
@@ -98,7 +98,7 @@ impl Pie {
 /// Options of fq_pie.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FqPie {
-    /// As for pie.
+    /// Parameters of pie.
     pub pie: Pie,
     /// Number of flows.
     pub flows: Option<u32>,

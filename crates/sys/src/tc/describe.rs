@@ -226,7 +226,7 @@ fn number(attr: Attr<'_>) -> Option<u64> {
     }
 }
 
-/// Whether a number of this attribute's length has all bits set.
+/// Returns true if a number of this attribute's length has all bits set.
 fn all_ones(attr: Attr<'_>) -> bool {
     attr.payload.iter().all(|&b| b == 0xff)
 }

@@ -44,7 +44,7 @@ pub enum QdiscExtra {
         ecn_mark: u32,
         /// Packets marked for the threshold.
         ce_mark: u32,
-        /// Whether it is in the dropping state.
+        /// True if it is in the dropping state.
         dropping: bool,
     },
     /// `struct tc_fq_codel_qd_stats`.

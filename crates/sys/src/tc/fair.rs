@@ -46,21 +46,21 @@ pub struct Fq {
     /// Highest rate of a flow, bits a second. The kernel's attribute ends at 2^32 - 1 bytes a
     /// second, which means unlimited.
     pub max_rate_bps: Option<u64>,
-    /// Whether flows are paced as their sockets ask.
+    /// True if flows are paced at the rate their sockets request.
     pub pacing: Option<bool>,
     /// Below this rate, bits a second, every packet is paced singly.
     pub low_rate_threshold_bps: Option<u64>,
-    /// How long a flow must idle to get new credit, us.
+    /// Idle time after which a flow gets new credit, us.
     pub refill_delay_us: Option<u32>,
     /// Mask on the hash of packets without a socket, which limits their flows.
     pub orphan_mask: Option<u32>,
     /// Delay above which ECN-capable packets are marked, us.
     pub ce_threshold_us: Option<u32>,
-    /// How late pacing timers may fire, ns.
+    /// Slack of pacing timers, ns.
     pub timer_slack_ns: Option<u32>,
-    /// How far in the future a packet's departure may be, us.
+    /// Maximum time from now to a packet's departure, us.
     pub horizon_us: Option<u32>,
-    /// Whether packets beyond the horizon are dropped rather than sent earlier.
+    /// True if packets beyond the horizon are dropped rather than sent earlier.
     pub horizon_drop: Option<bool>,
 }
 

@@ -23,7 +23,7 @@ pub(super) fn rate32(bytes_per_s: u64) -> u32 {
     u32::try_from(bytes_per_s).unwrap_or(u32::MAX)
 }
 
-/// Whether a rate needs its 64-bit attribute.
+/// Returns true if a rate needs its 64-bit attribute.
 pub(super) fn needs_rate64(bytes_per_s: u64) -> bool {
     bytes_per_s > u64::from(u32::MAX)
 }

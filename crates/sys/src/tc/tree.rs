@@ -44,7 +44,7 @@ pub struct Tree {
     pub classes: Vec<Node>,
 }
 
-/// Why a tree could not be set up again once it is gone.
+/// Reason why a tree cannot be restored after its removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Irreversible {
     /// It has classes of another kind than htb.
@@ -59,7 +59,7 @@ impl Tree {
         self.qdiscs.first()
     }
 
-    /// Whether the kernel made it by itself.
+    /// Returns true if it was created by the kernel.
     pub fn is_default(&self) -> bool {
         self.root().is_none_or(|root| root.handle == Handle::NONE)
     }
@@ -87,7 +87,7 @@ pub fn read(nl: &mut Netlink, ifindex: u32) -> Result<Tree, NetlinkError> {
     Ok(Tree { qdiscs, classes })
 }
 
-/// Why the tree of a link could not be set up again, if so.
+/// Returns why the tree of a link cannot be restored after its removal, if so.
 ///
 /// # Errors
 /// The socket failed.

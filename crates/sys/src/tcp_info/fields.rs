@@ -23,9 +23,10 @@ pub struct TcpInfo {
     pub snd_wscale: u8,
     /// Own window scale, as a power of two.
     pub rcv_wscale: u8,
-    /// Whether the delivery rate was limited by the application.
+    /// True if the delivery rate was limited by the application.
     pub delivery_rate_app_limited: bool,
-    /// Why fast open failed: 0 unknown, 1 no cookie, 2 data not acknowledged, 3 retransmitted SYN.
+    /// Reason for the failure of fast open: 0 unknown, 1 no cookie, 2 data not acknowledged, 3
+    /// retransmitted SYN.
     pub fastopen_client_fail: u8,
     /// Retransmission timeout, us.
     pub rto_us: u32,
@@ -147,7 +148,7 @@ pub struct TcpInfo {
     pub ecn_mode: Option<u8>,
     /// Accurate ECN option of the peer: 0 not seen, 1 empty, 2 with counters, 3 failed.
     pub accecn_opt_seen: Option<u8>,
-    /// How accurate ECN failed, a set of `TCP_ACCECN_*_FAIL_*`.
+    /// Failures of accurate ECN, a set of `TCP_ACCECN_*_FAIL_*`.
     pub accecn_fail_mode: Option<u8>,
     /// More options, a set of `TCPI_OPT2_*`.
     pub options2: Option<u32>,

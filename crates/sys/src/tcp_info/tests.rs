@@ -15,7 +15,7 @@ proptest! {
         prop_assert_eq!(BbrInfo::parse(&bytes).is_some(), bytes.len() >= 20);
     }
 
-    /// What lies beyond the returned length is absent, and the rest is as in the whole.
+    /// Fields beyond the returned length are absent, the others unchanged.
     #[test]
     fn a_shorter_structure_knows_less(len in 104usize..280) {
         let whole: Vec<u8> = (0..280u16).map(|i| i as u8).collect();

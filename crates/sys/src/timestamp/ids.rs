@@ -21,7 +21,7 @@ pub(super) struct Ids {
 struct Count {
     /// Numbers of its datagrams.
     ids: std::ops::Range<u64>,
-    /// When it ended, CLOCK_REALTIME ns.
+    /// End of the count, CLOCK_REALTIME ns.
     until_ns: u64,
 }
 

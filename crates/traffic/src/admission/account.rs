@@ -44,27 +44,27 @@ impl Resource {
     }
 }
 
-/// Whose limit it is.
+/// Scope of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// One client's.
     Session,
-    /// That of all clients at one address (IPv4) or in one /64 (IPv6).
+    /// All clients at one address (IPv4) or in one /64 (IPv6).
     Address,
-    /// That of all clients in one /24 (IPv4) or /56 (IPv6).
+    /// All clients in one /24 (IPv4) or /56 (IPv6).
     Network,
-    /// That of all clients.
+    /// All clients.
     Server,
 }
 
-/// Why something is not admitted.
+/// Reason for refusing admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// A limit of what can be held at once.
     Limit {
         /// Of what.
         resource: Resource,
-        /// Whose.
+        /// Scope of the limit.
         scope: Scope,
         /// The limit.
         most: u64,
@@ -112,7 +112,7 @@ impl Refused {
         }
     }
 
-    /// Whether it may be admitted later, when others have left.
+    /// Returns true if it may be admitted later, when others have left.
     pub fn is_passing(&self) -> bool {
         let others = |scope: &Scope| *scope != Scope::Session;
         matches!(self, Self::Limit { scope, .. } if others(scope))

@@ -17,8 +17,8 @@ use super::{
     meter::{self, Meter},
 };
 
-/// How long after its time a load may still go on: its peer starts later by the time that a message
-/// takes, and what is on its way then is still to be counted.
+/// Grace time after the end of a load: its peer starts later by the delay of one message, and data
+/// in flight at that time still counts.
 pub const GRACE: Duration = Duration::from_secs(1);
 
 /// One load: what it holds, and what it draws from. Copies are of the same one.
@@ -61,17 +61,17 @@ impl Lease {
         }))
     }
 
-    /// How long the load is to last.
+    /// Returns the requested duration of the load.
     pub fn duration(&self) -> Duration {
         self.0.duration
     }
 
-    /// When a load that has started at `zero` is over at the latest.
+    /// Returns the latest end of a load that has started at `zero`.
     pub fn deadline(&self, zero: Instant) -> Instant {
         zero.after(self.0.duration.saturating_add(GRACE))
     }
 
-    /// Whether its session has ended, and it must.
+    /// Returns true if its session has ended, so that it must end too.
     pub fn is_over(&self) -> bool {
         self.0.client.ended.load(Ordering::Relaxed)
     }
@@ -81,7 +81,7 @@ impl Lease {
         self.0.client.bytes.left()
     }
 
-    /// Whether bytes or rate are bounded at all.
+    /// Returns true if bytes or rate are limited at all.
     pub fn is_metered(&self) -> bool {
         let Client { bytes, meters, .. } = &*self.0.client;
         let all = meters.sent.iter().chain(&meters.received);
@@ -94,7 +94,7 @@ impl Lease {
         meters.iter().filter_map(Meter::rate_bps).min()
     }
 
-    /// How much to move in one call at most, so that a rate is kept evenly.
+    /// Returns the maximum bytes to move in one call, so that a rate is kept evenly.
     pub fn chunk(&self, most: usize) -> usize {
         self.rate_bps()
             .map_or(most, |bps| most.min(meter::chunk(bps)))
@@ -143,8 +143,8 @@ impl Lease {
         Ok(Meter::charge(&client.meters.received, bytes))
     }
 
-    /// Whether an answer of `bytes` may be sent now to a datagram of `asked` bytes; if so, it is
-    /// charged. What is longer than its question draws from a budget of its own as well.
+    /// Returns true if an answer of `bytes` may be sent now to a datagram of `asked` bytes, and
+    /// charges it. Answers longer than their request are also charged to a separate budget.
     pub fn may_answer(&self, asked: usize, bytes: usize) -> bool {
         let client = &self.0.client;
         let bytes = bytes as u64;

@@ -71,7 +71,7 @@ impl Meter {
         paid.filter(|paid| *paid > now)
     }
 
-    /// Whether one of several meters requires a pause now.
+    /// Returns true if one of several meters requires a pause now.
     pub(super) fn is_behind(meters: &[Self; 2]) -> bool {
         let paid = |m: &Self| Some(Instant(m.0.as_ref()?.paid_ns.load(Ordering::Relaxed)));
         let paid = meters.iter().filter_map(paid).max();

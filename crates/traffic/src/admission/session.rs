@@ -16,7 +16,7 @@ use super::{
 pub struct Need {
     /// Resources that it holds from its start to its end.
     pub amounts: Amounts,
-    /// How long it is to last; absent = until its session ends, as a service does.
+    /// Duration; absent = until its session ends, like a service.
     pub duration: Option<Duration>,
     /// Bytes that it is known to move.
     pub bytes: u64,

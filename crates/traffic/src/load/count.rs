@@ -49,7 +49,7 @@ impl Default for Counter {
 /// Runs of numbers that did not arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
-    /// How many.
+    /// Number of runs.
     pub count: u64,
     /// Length of the longest.
     pub longest: u64,

@@ -151,7 +151,7 @@ impl<'a> Answering<'a> {
         }
     }
 
-    /// How long ago a datagram came.
+    /// Returns the time since a datagram arrived.
     fn held_ns(&self, time: u64) -> u32 {
         let came = time.saturating_sub(self.offset);
         let held = Instant::now().0.saturating_sub(came);

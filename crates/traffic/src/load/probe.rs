@@ -28,7 +28,7 @@ pub struct Probing {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// When probes are sent.
+/// Send schedule of probes.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     /// The first probe.
@@ -54,11 +54,11 @@ pub enum Timing {
 /// A probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// When it was sent.
+    /// Send time.
     pub sent: Instant,
     /// Round trip without the time at the far end, ns; absent = no answer so far.
     pub rtt_ns: Option<u64>,
-    /// Whether the kernel reported when it was sent; else this program's clock did.
+    /// True if the send time is a kernel timestamp rather than one of this program's clock.
     pub stamped: bool,
 }
 
@@ -82,7 +82,7 @@ struct Slot {
     called_ns: u64,
     /// By the kernel, when the datagram left for the device's queue, ns of CLOCK_REALTIME.
     queued_ns: Option<u64>,
-    /// When the answer came in, ns of CLOCK_REALTIME.
+    /// Receive time of the answer, ns of CLOCK_REALTIME.
     came_ns: Option<u64>,
     /// Processing time at the far end, ns.
     held_ns: u64,

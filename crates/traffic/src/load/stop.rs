@@ -12,7 +12,7 @@ use crate::admission::Lease;
 /// Longest sleep of a thread that is to see the end soon.
 const NAP: Duration = Duration::from_millis(20);
 
-/// Whether a load is over: because it was stopped, or because its session is.
+/// Stop state of a load, which ends when it is stopped or when its session ends.
 #[derive(Debug)]
 pub(crate) struct Stop {
     stopped: AtomicBool,

@@ -36,13 +36,13 @@ const CHUNK: usize = 1 << 20;
 /// Agreed parameters of a load.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Whether this end sends.
+    /// Role of this end: sender or receiver.
     pub role: Role,
-    /// When it starts: zero of all times.
+    /// Start time, the zero of all times.
     pub zero: Instant,
     /// From one sample of `TCP_INFO` to the next.
     pub sample_interval: Duration,
-    /// How long the sender sends, and what bounds both.
+    /// Sending time, and limits of both ends.
     pub lease: Lease,
 }
 
@@ -80,17 +80,17 @@ pub struct TcpLoad {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     sampler: Option<Sampler>,
-    /// Where the owner samples.
+    /// Samples, if the owner takes them.
     samples: Vec<Samples>,
     cc_used: Vec<String>,
 }
 
-/// Who times and samples a load.
+/// Component that times and samples a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Drive {
     /// The load itself, with a thread that samples.
     Load,
-    /// Who has started it: the load never reads the clock.
+    /// The owner: the load never reads the clock.
     Owner,
 }
 
@@ -208,7 +208,7 @@ impl TcpLoad {
         self.shared.cut();
     }
 
-    /// Whether it was stopped.
+    /// Returns true if it was stopped.
     pub fn is_stopped(&self) -> bool {
         self.shared.stop.is_set()
     }

@@ -16,8 +16,8 @@ use crate::admission::Lease;
 
 /// A protocol's part of a loop that moves bytes.
 pub trait Flow {
-    /// How many bytes the next call may move, after a wait if none are due; 0 = ask again. Absent =
-    /// the half is over.
+    /// Returns the maximum bytes of the next call, after a wait if none are due; 0 = ask again.
+    /// `None` = the half has ended.
     fn next(&mut self) -> Option<usize>;
 
     /// Of `most` bytes, a call has moved so many.
@@ -26,7 +26,7 @@ pub trait Flow {
     /// Sleeps until then, or until the half is over.
     fn pause(&mut self, until: Instant);
 
-    /// Whether the half goes on after a call that failed.
+    /// Returns true if the half continues after a failed call.
     ///
     /// # Errors
     /// The half has failed.
@@ -101,8 +101,8 @@ pub trait Datagrams {
     /// Bytes of a datagram.
     fn size(&self) -> usize;
 
-    /// How many datagrams are due, after a wait if none are; 0 = ask again. Absent = the half is
-    /// over.
+    /// Returns the number of datagrams due, after a wait if none are; 0 = ask again. `None` = the
+    /// half has ended.
     fn next(&mut self) -> Option<usize>;
 
     /// The next datagrams, so many.
@@ -145,7 +145,7 @@ pub fn send_datagrams(
 
 /// A protocol's part of the loop that receives datagrams.
 pub trait Arrivals {
-    /// Whether the half goes on.
+    /// Returns true if the half continues.
     fn goes_on(&mut self) -> bool;
 
     /// Takes in what came. By the lease's rate no more should come before `until`.
@@ -154,7 +154,7 @@ pub trait Arrivals {
     /// It is more than may come, or the half has failed.
     fn take(&mut self, batch: &Batch, until: Option<Instant>) -> io::Result<()>;
 
-    /// Whether the half goes on after a call that failed.
+    /// Returns true if the half continues after a failed call.
     ///
     /// # Errors
     /// The half has failed.

@@ -36,10 +36,10 @@ const SEND_BUFFER: usize = 1 << 20;
 /// Bytes of the buffer of a sender whose datagrams wait in the queue of its own device.
 const QUEUE_BUFFER: usize = 64 << 10;
 
-/// How long one call waits for datagrams.
+/// Maximum wait for datagrams in one call.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// How long nothing must have come for a receiver that counts to the last datagram to end.
+/// Idle time that ends a receiver that counts to the last datagram.
 const QUIET: Duration = Duration::from_millis(200);
 
 /// Agreed parameters of a load.
@@ -49,9 +49,9 @@ pub struct Config {
     pub rate_bps: u64,
     /// Payload bytes of a datagram.
     pub payload: usize,
-    /// When it starts.
+    /// Start time.
     pub zero: Instant,
-    /// How long it is sent, and what bounds both ends.
+    /// Sending time, and limits of both ends.
     pub lease: Lease,
 }
 
@@ -80,7 +80,7 @@ pub fn need(order: &UdpOrder) -> Need {
     }
 }
 
-/// Who spaces the datagrams of a sender.
+/// Pacing of a sender's datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spacing {
     /// The sender by its timer: what is due by now goes in one call.
@@ -91,7 +91,7 @@ pub enum Spacing {
     Queue,
 }
 
-/// How long a receiver counts.
+/// End condition of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
     /// Until it is stopped, or its time is over.
@@ -119,7 +119,7 @@ pub struct Half {
     pub outcome: UdpOutcome,
     /// Its counts over time, if it was to take samples.
     pub samples: Vec<(Instant, UdpSample)>,
-    /// Why the own host refused datagrams for good, if it did.
+    /// Error with which this host refused datagrams permanently, if any.
     pub error: Option<String>,
 }
 
@@ -132,7 +132,7 @@ impl UdpLoad {
         Self::send_spaced(socket, config, Spacing::Timer)
     }
 
-    /// As [`send`](Self::send), with the datagrams spaced in another way.
+    /// Same as [`send`](Self::send), with another pacing of the datagrams.
     ///
     /// # Errors
     /// As of [`send`](Self::send); and the kernel does not pace the socket.
@@ -161,8 +161,8 @@ impl UdpLoad {
         Self::count(socket, config, Until::Stopped)
     }
 
-    /// As [`receive`](Self::receive), with a sample of the counts each `interval` in which
-    /// something came. Ends when nothing has come for 200 ms after it was stopped.
+    /// Same as [`receive`](Self::receive), with a sample of the counts in each `interval` with
+    /// arrivals. Ends when nothing has arrived for 200 ms after it was stopped.
     ///
     /// # Errors
     /// As of [`receive`](Self::receive).
@@ -208,7 +208,7 @@ impl UdpLoad {
         self.shared.stop.set();
     }
 
-    /// Whether it was stopped.
+    /// Returns true if it was stopped.
     pub fn is_stopped(&self) -> bool {
         self.shared.stop.is_set()
     }

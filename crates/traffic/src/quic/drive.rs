@@ -37,7 +37,7 @@ const RECEIVED: usize = 64;
 /// Longest datagram that is taken in: the library offers no more than 1472 bytes.
 const LONGEST: usize = 2048;
 
-/// How long a sender goes on after its time, so that the receiver's is filled to its end.
+/// Extra time of a sender after its end, so that the receiver's interval is filled to its end.
 const AFTER: Duration = Duration::from_millis(100);
 
 /// Bytes of the kernel's buffers.
@@ -56,13 +56,13 @@ pub(super) struct Drive {
     settings: Config,
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
-    /// Whether it may still be connected to.
+    /// True if it still accepts a connection.
     awaits: bool,
     stream: Option<StreamId>,
     start: Instant,
     received: u64,
     sent: u64,
-    /// When the rate lets the next datagrams go, and when more may be read.
+    /// Earliest times, by the rate, of the next send and of the next read.
     send_after: Option<Instant>,
     read_after: Option<Instant>,
     samples: Samples,
@@ -220,7 +220,7 @@ impl Drive {
         }
     }
 
-    /// How long it may go on, whatever the peer does.
+    /// Returns its maximum duration, whatever the peer does.
     fn longest(&self) -> Duration {
         self.settings.lease.duration().saturating_add(GRACE)
     }
@@ -377,7 +377,8 @@ fn library_time(at: sys::clock::Instant) -> Instant {
     }
 }
 
-/// Why a connection was lost, if that is a failure: the peer may end it when its time is over.
+/// Returns why a connection was lost, if that is a failure: the peer may close it when its time is
+/// over.
 fn lost(reason: &ConnectionError, early: bool) -> Option<String> {
     match reason {
         ConnectionError::ApplicationClosed(_) | ConnectionError::LocallyClosed if !early => None,

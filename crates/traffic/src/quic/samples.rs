@@ -50,7 +50,7 @@ impl Samples {
         }
     }
 
-    /// When the next sample is due, after the start.
+    /// Returns the time of the next sample, after the start.
     pub(super) fn next(&self) -> Duration {
         self.next
     }

@@ -154,7 +154,7 @@ impl crypto::ServerConfig for Far {
 
 struct Session {
     inner: Connection,
-    /// Whether it was reported that the peer's hello is understood.
+    /// True if it was reported that the peer's hello is understood.
     reported: bool,
     next: Option<Secrets>,
 }

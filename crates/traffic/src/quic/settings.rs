@@ -15,7 +15,7 @@ pub const LIBRARY: &str = "quinn-proto 0.11.19 cubic";
 /// whose rate times round trip is more is not filled.
 pub(super) const WINDOW: u32 = 16 << 20;
 
-/// How long the peer may be silent.
+/// Idle timeout of the peer.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// `receives`: whether the peer may open its one stream.

@@ -111,8 +111,8 @@ impl Channel {
         })
     }
 
-    /// How long a read or write may wait for the peer; `None` = for ever.
-    /// A message that has begun to move must also keep a pace, of 1 kB/s.
+    /// Sets the timeout of a read or write; `None` = no timeout. A message whose transfer has begun
+    /// must also keep a minimum rate of 1 kB/s.
     pub fn set_timeout(&mut self, timeout: Option<Duration>) {
         self.timeout = timeout;
     }

@@ -42,26 +42,26 @@ pub enum Datagram {
     Answer {
         /// Number of the probe.
         number: u32,
-        /// How long the far end had it, ns; what exceeds the range counts as its end.
+        /// Holding time at the far end, ns; longer times count as the maximum of the range.
         held_ns: u32,
     },
     /// Numbered data.
     Data {
         /// Its number.
         number: u64,
-        /// When it was sent by the sender's clock, ns.
+        /// Send time by the sender's clock, ns.
         sent_ns: u64,
     },
     /// A datagram whose size matters.
     Sized {
-        /// Which.
+        /// Sequence number.
         number: u32,
         /// Payload bytes it had when it was sent.
         payload: u16,
     },
     /// Asks for an answer: of `payload` bytes if `payload` is not 0, else a short one.
     SizedAsk {
-        /// Which.
+        /// Sequence number.
         number: u32,
         /// Payload bytes of the answer.
         payload: u16,

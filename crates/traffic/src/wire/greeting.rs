@@ -107,7 +107,7 @@ pub enum Refusal {
     Welcome,
     /// The key is another.
     Key,
-    /// As many clients as it takes are there already.
+    /// The maximum number of clients is connected.
     Busy,
     /// It speaks this other version.
     Version(u8),

@@ -24,9 +24,9 @@ pub enum Parsed<T> {
 /// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Whether it asks for the one resource there is.
+    /// True if it requests the one resource there is.
     pub known: bool,
-    /// Whether the connection is to end after the answer.
+    /// True if the connection ends after the answer.
     pub close: bool,
 }
 
@@ -145,8 +145,9 @@ fn status(error: httparse::Error) -> Status {
     }
 }
 
-/// Whether every line ends as RFC 9112 section 2.2 has it, and none stands before the first. The
-/// parser takes more than that, and what two parsers read differently is no measurement.
+/// Returns true if every line ends as required by RFC 9112 section 2.2, and no empty line precedes
+/// the first. The parser accepts more, and a request that two parsers read differently is no
+/// measurement.
 fn strict(head: &[u8]) -> bool {
     let bare = |(i, byte): (usize, &u8)| *byte == b'\n' && (i == 0 || head[i - 1] != b'\r');
     !head.iter().enumerate().any(bare) && head.first() != Some(&b'\r')
@@ -172,7 +173,7 @@ fn number(text: &[u8]) -> Option<u64> {
         .ok()
 }
 
-/// Whether `Connection` has the option `close` (RFC 9112 section 9.6).
+/// Returns true if `Connection` has the option `close` (RFC 9112 section 9.6).
 fn closes(fields: &[httparse::Header<'_>]) -> bool {
     named(fields, "connection")
         .flat_map(|value| value.split(|byte| *byte == b','))

@@ -11,7 +11,7 @@ const PREFIX: &str = "ptk1-";
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key([u8; 32]);
 
-/// Why a text is not a key.
+/// Error parsing a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not a key: expected {PREFIX} and 64 hexadecimal digits, as in the key file that `pathtwin serve` makes"

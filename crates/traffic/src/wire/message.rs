@@ -28,7 +28,7 @@ pub enum Request {
     },
     /// The host's facts as seen towards the address this connection comes from.
     Facts {
-        /// Where the near end is reached, if not where this connection comes from.
+        /// Address of the near end, if it is not the source of this connection.
         toward: Option<IpAddr>,
     },
     /// Start counting what the host's counters do.
@@ -42,12 +42,12 @@ pub enum Request {
     Open(Order),
     /// The load starts now.
     Start {
-        /// Which.
+        /// The token.
         token: Token,
     },
     /// Ends the load, if it has not ended by itself; the reply is its outcome.
     Finish {
-        /// Which.
+        /// The token.
         token: Token,
     },
     /// Nothing; keeps the connection open.
@@ -94,7 +94,7 @@ pub enum Reply {
         /// Kind of reason.
         #[serde(default)]
         code: Code,
-        /// Why, for people.
+        /// The reason, for people.
         why: String,
         /// The same as a template with values, for other languages; absent from servers before it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,9 +181,9 @@ pub enum Order {
     },
     /// Bulk QUIC on a UDP socket that has shown its address; the near end connects.
     Quic {
-        /// Whether the far end sends.
+        /// True if the far end sends.
         send: bool,
-        /// How long after the start to send, µs.
+        /// Sending time after the start, µs.
         duration_us: u64,
         /// From one sample of the connection to the next, µs.
         #[serde(rename = "look_us")]
@@ -194,13 +194,13 @@ pub enum Order {
 /// Bulk TCP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TcpOrder {
-    /// Whether the far end sends.
+    /// True if the far end sends.
     pub send: bool,
     /// Connections.
     pub flows: u16,
     /// Congestion control of the far end, if it sends.
     pub cc: Option<String>,
-    /// How long after the start to send, µs.
+    /// Sending time after the start, µs.
     pub duration_us: u64,
     /// From one sample of `TCP_INFO` to the next, µs.
     #[serde(rename = "look_us")]
@@ -210,13 +210,13 @@ pub struct TcpOrder {
 /// Datagrams at a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UdpOrder {
-    /// Whether the far end sends.
+    /// True if the far end sends.
     pub send: bool,
     /// Bit/s of payload.
     pub rate_bps: u64,
     /// Payload bytes of a datagram.
     pub payload: u32,
-    /// How long after the start to send, µs.
+    /// Sending time after the start, µs.
     pub duration_us: u64,
 }
 

@@ -19,7 +19,7 @@ const PACE: u64 = 1000;
 pub(super) struct Paced<'a> {
     stream: &'a TcpStream,
     timeout: Option<Duration>,
-    /// When the first byte had moved.
+    /// Time at which the first byte had moved.
     start: Option<Instant>,
     moved: u64,
 }
@@ -56,7 +56,7 @@ impl<'a> Paced<'a> {
         Ok(())
     }
 
-    /// How long the next call may wait.
+    /// Returns the maximum wait of the next call.
     fn left(&self) -> io::Result<Option<Duration>> {
         let Some(timeout) = self.timeout else {
             return Ok(None);

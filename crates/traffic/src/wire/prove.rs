@@ -28,7 +28,7 @@ impl Prover {
         secret
     }
 
-    /// Whether `answer` is of somebody who holds `address` and the ticket.
+    /// Returns true if `answer` comes from a holder of `address` and the ticket.
     pub fn proves(&self, ticket: &Ticket, address: SocketAddr, answer: &[u8; CODE]) -> bool {
         let challenge = self.challenge(ticket.token, address);
         same(&ticket.challenge_code(&challenge), answer)

@@ -96,13 +96,13 @@ impl Ticket {
     }
 }
 
-/// Whether two codes are the same: in constant time, so that one cannot be found byte by byte.
+/// Compares two codes in constant time, so that one cannot be found byte by byte.
 pub fn same(a: &[u8; CODE], b: &[u8; CODE]) -> bool {
     a.iter().zip(b).fold(0, |d, (a, b)| d | (a ^ b)) == 0
 }
 
-/// Which numbers have been used: those of the latest 1024, and all before them count as used
-/// (RFC 6479, the same for IPsec).
+/// Numbers already used: those of the latest 1024, and all before them count as used (RFC 6479, the
+/// same for IPsec).
 #[derive(Debug, Default)]
 pub struct Used {
     /// The highest number used, plus one.

@@ -20,7 +20,7 @@ use crate::error::{HostError, Refusal};
 /// address returns (RFC 8200 section 5; net/ipv6/addrconf.c: `addrconf_notify`, Linux 6.18).
 const IPV6_MIN: u32 = 1280;
 
-/// What every IPv4 host must accept (RFC 791). Below 68 a device would lose its IPv4 addresses.
+/// Minimum MTU of every IPv4 host (RFC 791). Below 68 a device would lose its IPv4 addresses.
 const IPV4_MIN: u32 = 576;
 
 pub(super) fn read(nl: &mut Netlink, index: u32, device: &str) -> Result<Saved, HostError> {
@@ -149,8 +149,8 @@ fn ipv6_mtu(device: &str) -> Option<u32> {
     sysctl::read(&ipv6_parameter(device)).ok()?.parse().ok()
 }
 
-/// Whether a device has an IPv6 address. The last word of a line of `if_inet6` is its device
-/// (net/ipv6/addrconf.c: `if6_seq_show`).
+/// Returns true if a device has an IPv6 address. The last field of a line of `if_inet6` is its
+/// device (net/ipv6/addrconf.c: `if6_seq_show`).
 fn has_ipv6(device: &str) -> bool {
     let all = fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default();
     all.lines()

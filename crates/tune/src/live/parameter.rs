@@ -147,8 +147,8 @@ pub(super) fn restore(setting: &Setting, name: &str, old: &Saved) -> Result<(), 
     Ok(())
 }
 
-/// Whether its file has write permission at all: parameters of the host alone have none in other
-/// namespaces.
+/// Returns true if its file has write permission at all: parameters of the host alone have none in
+/// other namespaces.
 fn is_writable(name: &str) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let file = std::path::Path::new("/proc/sys").join(name.replace('.', "/"));

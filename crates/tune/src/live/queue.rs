@@ -157,7 +157,7 @@ fn rehearse_back(setting: &Setting, old: &Tree) -> Result<(), Refusal> {
     Err(Refusal::new(setting, why, "remove it first, or leave it"))
 }
 
-/// Whether the new discipline would remove a shaper.
+/// Returns true if the new discipline would remove a shaper.
 fn loses_shaper(root: &Node, new: &Queue) -> bool {
     let unshaped = new.rate_bps().is_none();
     let shaping = matches!(root.kind.as_str(), "htb" | "tbf" | "cake");

@@ -9,7 +9,7 @@ use model::change::{
 
 use crate::error::PersistError;
 
-/// What sets a host up at boot.
+/// System that configures a host at boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
     /// systemd: a service for each device, bound to it.

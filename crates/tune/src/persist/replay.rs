@@ -18,14 +18,14 @@ const FOLDERS: [&str; 5] = [
     "lib/sysctl.d",
 ];
 
-/// What sets a parameter last.
+/// Last setting of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Last {
     pub(super) value: String,
     pub(super) file: String,
 }
 
-/// What sets a parameter last at boot; `None` if no file does.
+/// Returns the last setting of a parameter at boot; `None` if no file sets it.
 pub(super) fn effective(root: &Path, system: System, name: &str) -> Option<Last> {
     let mut last = None;
     for file in files(root, system) {
@@ -87,7 +87,7 @@ fn assignment(line: &str) -> Option<(String, String)> {
     Some((key, value.trim().to_owned()))
 }
 
-/// Whether a key, which may have `*` for a part of a name, is a parameter.
+/// Returns true if a key, which may have `*` for a part of a name, matches a parameter.
 fn matches(key: &str, name: &str) -> bool {
     let (key, name): (Vec<&str>, Vec<&str>) = (key.split('.').collect(), name.split('.').collect());
     key.len() == name.len() && key.iter().zip(&name).all(|(k, n)| *k == "*" || k == n)

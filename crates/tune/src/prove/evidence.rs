@@ -12,7 +12,8 @@ use sys::tc::{QdiscExtra, QdiscStats};
 
 use crate::live::Live;
 
-/// Whether the settings of a change acted during a measurement, on the end that they belong to.
+/// Returns evidence that the settings of a change acted during a measurement, on the end they
+/// belong to.
 pub(crate) fn evidence(host: &mut Live, change: &Change, side: Side, run: &Run) -> Vec<Acted> {
     let one = |setting: &Setting| {
         let by_counters = match setting {
@@ -24,7 +25,7 @@ pub(crate) fn evidence(host: &mut Live, change: &Change, side: Side, run: &Run) 
     change.steps.iter().map(|s| &s.setting).map(one).collect()
 }
 
-/// Whether settings of the other host acted, as far as the measurement shows it.
+/// Returns evidence that settings of the other host acted, as far as the measurement shows it.
 pub(crate) fn evidence_of_far<'a>(
     settings: impl Iterator<Item = &'a Setting>,
     run: &Run,
@@ -35,7 +36,7 @@ pub(crate) fn evidence_of_far<'a>(
         .collect()
 }
 
-/// Whether a setting acted: a congestion control by the connections that used it.
+/// Returns whether a setting acted: a congestion control by the connections that used it.
 fn acted(setting: &Setting, side: Side, run: &Run, otherwise: (Option<bool>, Text)) -> Acted {
     let (acted, evidence) = match setting.congestion_control() {
         Some(cc) => congestion(cc, side, run),
@@ -99,7 +100,7 @@ fn paced(queue: &QdiscStats) -> u64 {
     }
 }
 
-/// Whether the connections of what this end sends used a congestion control.
+/// Returns whether the connections sending from this end used a congestion control.
 fn congestion(cc: &str, side: Side, run: &Run) -> (Option<bool>, Text) {
     let sent = |direction: Option<Direction>| direction.is_some_and(|d| Side::sends(d) == side);
     let used: Vec<&str> = run

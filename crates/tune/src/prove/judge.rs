@@ -85,7 +85,7 @@ fn line(comparison: &Comparison, direction: Direction, kind: FigureKind) -> Opti
     comparison.lines.iter().find(ours)
 }
 
-/// Whether a figure is what a goal is about.
+/// Returns true if a figure is the subject of a goal.
 fn is_of(figure: AdviceFigure, goal: Goal) -> bool {
     let is_goodput = figure.better() == Better::Higher;
     match goal {
@@ -95,7 +95,7 @@ fn is_of(figure: AdviceFigure, goal: Goal) -> bool {
     }
 }
 
-/// Whether an Advice promises that a figure of the goal improves.
+/// Returns true if an Advice predicts that a figure of the goal improves.
 fn is_target(change: &advice::Change, goal: Goal) -> bool {
     let figure = change.figure;
     let is_sure = [change.low, change.high]
@@ -153,7 +153,7 @@ fn best<'a>(figures: impl Iterator<Item = &'a Proved>) -> Option<&'a Proved> {
     figures.max_by(|a, b| gain(a).total_cmp(&gain(b)))
 }
 
-/// Whether a figure became worse beyond its bound.
+/// Returns true if a figure became worse beyond its bound.
 fn is_beyond(figure: &Proved) -> bool {
     let (without, with) = (figure.without, figure.with);
     let beyond = match figure.figure.better() {
@@ -163,7 +163,7 @@ fn is_beyond(figure: &Proved) -> bool {
     figure.verdict == Verdict::Worse && beyond
 }
 
-/// Whether a figure breaks a bound of the user's.
+/// Returns true if a figure violates a bound of the user.
 fn breaks(figure: &Proved, keep: &[Keep]) -> bool {
     keep.iter()
         .filter(|k| k.figure == figure.figure)

@@ -29,7 +29,7 @@ use crate::{
 /// Time in which a change must be confirmed or prolonged, where no other is given.
 pub const CONNECTIVITY: Duration = Duration::from_secs(60);
 
-/// Where the settings of a host are, and its journals.
+/// Host whose settings are changed, with its journals.
 pub trait Machine {
     /// Folder of the journals.
     fn folder(&self) -> &Path;
@@ -65,7 +65,7 @@ impl<M: Machine> Here<M> {
         }
     }
 
-    /// Where the host is.
+    /// Returns the host.
     pub fn machine(&self) -> &M {
         &self.machine
     }

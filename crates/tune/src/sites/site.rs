@@ -1,4 +1,4 @@
-//! What a transaction on several hosts asks of each.
+//! Interface of a transaction on several hosts to each of them.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ pub trait Site {
     /// The id of its change, if this program makes it.
     fn id(&self) -> Option<&ChangeId>;
 
-    /// Whether anything is to be changed.
+    /// Returns true if anything is to be changed.
     fn is_needed(&self) -> bool;
 
-    /// Whether it can be switched only once, from without the change to with it.
+    /// Returns true if it can be switched only once, from without the change to with it.
     fn is_switched_once(&self) -> bool {
         false
     }
@@ -35,7 +35,7 @@ pub trait Site {
     /// It could not be switched; it is undone then.
     fn set(&self, on: bool) -> Result<(), TuneError>;
 
-    /// Whether its settings acted during a measurement with the change.
+    /// Returns evidence that its settings acted during a measurement with the change.
     fn evidence(&self, run: &Run) -> Vec<Acted>;
 
     /// Confirms the change, or undoes it. Returns the settings that somebody else has changed

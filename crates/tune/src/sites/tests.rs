@@ -7,7 +7,7 @@ use model::{change::State, proof::Acted};
 use super::*;
 use crate::{fake::Fake, host::Host, plan::Request};
 
-/// What was done to all hosts, in order.
+/// Operations on all hosts, in order.
 type Log = RefCell<Vec<String>>;
 
 /// A host that notes what is done to it, and refuses some of it.

@@ -19,7 +19,7 @@ use super::{
 /// Longest time for the keeper to end after the deadline.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What interrupts the transaction.
+/// Interruption of the transaction.
 #[derive(Clone, Copy, Debug)]
 enum Interruption {
     /// The controller is killed at a point; the keeper undoes.
@@ -228,7 +228,7 @@ fn clock_jumps(journal: &Path, plan: &Change, days: i64) -> Result<(), String> {
     next_start(journal)
 }
 
-/// Whether this is the lab's guest, whose clock is its own.
+/// Returns true if this is the lab's guest, which has a clock of its own.
 fn is_guest() -> bool {
     let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     cpus.contains("User Mode Linux")
@@ -294,7 +294,7 @@ fn wait_for_keeper(plan: &Change) {
     }
 }
 
-/// Whether a process with this id on its command line runs.
+/// Returns true if a process with this id on its command line runs.
 fn is_kept(id: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     processes

@@ -20,7 +20,7 @@ use super::{
     scene::{self, Random},
 };
 
-/// What happens at a point.
+/// Event at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// The process is killed.
@@ -31,12 +31,12 @@ pub enum What {
     Fill,
 }
 
-/// Where something happens to a process.
+/// Point at which an event interrupts a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
     /// The point; the process may end before it.
     pub point: usize,
-    /// What happens.
+    /// The event.
     pub what: What,
 }
 

@@ -44,7 +44,7 @@ const LINKS: &[&str] = &[
     "ip route add 10.8.0.0/16 nexthop via 10.1.0.2 weight 2 nexthop via 10.1.0.3",
 ];
 
-/// What a device loses when it goes down: all but its IPv4 addresses.
+/// Settings that a device loses when it goes down: all but its IPv4 addresses.
 pub const LOST_BY_DOWN: &[&str] = &[
     "ip addr add fd00::1/64 dev v0 nodad",
     "ip route replace 10.9.0.0/16 via 10.1.0.2 mtu lock 1400 advmss 1300 initcwnd 20",
@@ -86,7 +86,7 @@ pub fn set_up(random: &mut Random) {
     std::thread::sleep(std::time::Duration::from_millis(300));
 }
 
-/// Where the peer listens.
+/// Listen address of the peer.
 pub const PEER: &str = "10.1.0.2:7777";
 
 /// The other end of the link as a host of its own.

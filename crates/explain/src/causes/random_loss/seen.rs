@@ -19,7 +19,7 @@ const MIN_EVENTS: usize = 3;
 /// ... and their minimum share of all.
 const EMPTY: f64 = 0.6;
 
-/// Where the loss was measured.
+/// Protocol with which the loss was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum From {
     /// UDP below capacity.
@@ -50,12 +50,12 @@ impl Events {
         })
     }
 
-    /// Whether TCP lost packets without congestion.
+    /// Returns true if TCP lost packets without congestion.
     pub(super) fn show_loss(&self) -> bool {
         self.empty >= MIN_EVENTS && self.empty as f64 >= EMPTY * self.all as f64
     }
 
-    /// Whether TCP lost packets only in a full queue.
+    /// Returns true if TCP lost packets only in a full queue.
     pub(super) fn show_overflow(&self) -> bool {
         self.all >= MIN_EVENTS && self.empty == 0
     }

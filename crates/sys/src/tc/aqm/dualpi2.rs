@@ -30,17 +30,18 @@ pub struct DualPi2 {
     pub memory_limit_bytes: Option<u32>,
     /// Delay aimed at in the classic queue, us.
     pub target_us: Option<u32>,
-    /// How often the probability is computed, us.
+    /// Update interval of the probability, us.
     pub tupdate_us: Option<u32>,
     /// Weight of the delay's distance from the target, in Hz times 256.
     pub alpha: Option<u32>,
     /// Weight of the delay's change, in Hz times 256.
     pub beta: Option<u32>,
-    /// Where the low-latency queue marks everything.
+    /// Queue threshold above which the low-latency queue marks every packet.
     pub step: Option<DualPi2Step>,
     /// Packets the low-latency queue must hold before the step marks.
     pub min_qlen_step: Option<u32>,
-    /// How strongly the classic queue's probability acts on the low-latency one, at least 1.
+    /// Coupling factor from the classic queue's probability to that of the low-latency queue, at
+    /// least 1.
     pub coupling: Option<u8>,
     /// At overload: drop (true) or let the queue overflow.
     pub drop_overload: Option<bool>,
@@ -48,7 +49,7 @@ pub struct DualPi2 {
     pub drop_early: Option<bool>,
     /// Share of the rate kept for the classic queue when both have packets, percent.
     pub c_protection_percent: Option<u8>,
-    /// Which ECN codepoints go to the low-latency queue: 1 = ECT(1), 2 = ECT(0), 3 = any.
+    /// ECN codepoints that select the low-latency queue: 1 = ECT(1), 2 = ECT(0), 3 = any.
     pub ecn_mask: Option<u8>,
     /// Cuts segments of offloads apart.
     pub split_gso: Option<bool>,

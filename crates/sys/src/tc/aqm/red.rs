@@ -15,7 +15,7 @@ const TC_RED_ECN: u32 = 1;
 const TC_RED_HARDDROP: u32 = 2;
 const TC_RED_ADAPTATIVE: u32 = 4;
 const TC_RED_NODROP: u32 = 8;
-/// Which flags the attribute decides.
+/// Flags covered by the attribute.
 const TC_RED_ALL_FLAGS: u32 = 15;
 /// `RED_STAB_SIZE`.
 const STAB_SIZE: usize = 256;

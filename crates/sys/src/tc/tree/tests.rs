@@ -73,7 +73,7 @@ fn codel_report(us: u32) -> u32 {
     ((((u64::from(us) * 1000) >> 10) << 10) / 1000) as u32
 }
 
-/// As codel, with ticks of 64 ns (include/net/pkt_sched.h).
+/// Converts like codel, with ticks of 64 ns (include/net/pkt_sched.h).
 fn pie_report(us: u32) -> u32 {
     ((((u64::from(us) * 1000) >> 6) << 6) / 1000) as u32
 }

@@ -17,11 +17,10 @@ const TIMEOUT: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(
 /// Probes that count as late ones.
 const LATE: usize = 512;
 
-/// How long nothing must have come for late answers no longer to be waited for in virtual time.
+/// Idle time in virtual time after which late answers are no longer awaited.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// How long answers are collected to be read in one call in virtual time: no thread waits much
-/// longer than that.
+/// Batching time of answers to one read in virtual time: no thread waits much longer than that.
 const COLLECT: Duration = Duration::from_millis(100);
 
 /// Reader of replies.

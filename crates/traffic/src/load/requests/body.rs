@@ -24,7 +24,7 @@ pub(super) struct ResponseBody {
     pub(super) upload: u64,
     /// Bytes of an answer.
     pub(super) bytes: u64,
-    /// How long a peer may take for its request, and to take any part of its answer.
+    /// Timeout of a peer for its request, and for each read of its answer.
     pub(super) timeout: Duration,
     pub(super) stop: Stop,
     given: AtomicU64,
@@ -118,7 +118,7 @@ impl ResponseBody {
     }
 }
 
-/// As `write_all`, to a deadline.
+/// Same as `write_all`, with a deadline.
 fn write(mut stream: &TcpStream, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
     while !bytes.is_empty() {
         match stream.write(bytes)? {

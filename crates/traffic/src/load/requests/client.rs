@@ -36,9 +36,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub struct Requests {
     /// Those that were answered, in order.
     pub exchanges: Vec<Exchange>,
-    /// How many were not.
+    /// Number of failed requests.
     pub failed: u64,
-    /// Why the first of these was not.
+    /// Error of the first failed request.
     pub error: Option<String>,
 }
 
@@ -138,7 +138,7 @@ impl RequestClient {
         self.shared.open.end();
     }
 
-    /// Whether they were ended.
+    /// Returns true if they were stopped.
     pub fn is_stopped(&self) -> bool {
         self.shared.stopped.load(Ordering::Relaxed)
     }

@@ -15,14 +15,14 @@ use sys::{clock::Instant, socket};
 /// Request of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// When the first request is made; at once if it has passed.
+    /// Time of the first request; at once if it has passed.
     pub start: Instant,
     /// Bytes of a request that are sent after its greeting; only of requests on connections of
     /// their own.
     pub upload: u64,
     /// Bytes of an answer.
     pub bytes: u64,
-    /// How long to wait for any part of an answer.
+    /// Timeout of each read of an answer.
     pub timeout: Duration,
     /// Most bytes of answers in all, if there is a bound.
     pub most_bytes: Option<u64>,
@@ -33,13 +33,13 @@ pub struct Config {
 /// A request that was answered. Times are from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// When it was started.
+    /// Start time.
     pub began: Instant,
-    /// When the connection stood, ns; absent if it did before.
+    /// Time at which the connection was established, ns; absent if it was established before.
     pub connect_ns: Option<u64>,
-    /// When the first byte of the answer was there, ns.
+    /// Time to the first byte of the answer, ns.
     pub first_byte_ns: u64,
-    /// When the last one was, ns.
+    /// Time to its last byte, ns.
     pub complete_ns: u64,
     /// Bytes of the answer.
     pub bytes: u64,

@@ -19,7 +19,7 @@ use crate::{
     spawn,
 };
 
-/// How requests are made.
+/// Protocol of the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     /// One a connection, which the greeting is already.
@@ -31,7 +31,7 @@ pub enum Service {
 /// Agreed parameters.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// How requests are made.
+    /// Protocol of the requests.
     pub service: Service,
     /// Bytes of a request that come after its greeting; only of [`Service::Short`].
     pub upload: u64,
@@ -39,7 +39,7 @@ pub struct Config {
     pub bytes: u64,
     /// Connections at once; one more waits for its turn, and those beyond it are closed.
     pub connections: usize,
-    /// How long a peer may take for its request, and to take any part of its answer.
+    /// Timeout of a peer for its request, and for each read of its answer.
     pub timeout: Duration,
     /// Limits of the service: its connections and threads are held as they come and go.
     pub lease: Lease,

@@ -115,9 +115,9 @@ struct Half<'a> {
     connection: &'a Connection,
     shared: &'a Shared,
     stride: Stride,
-    /// Where the clock is read, the end of the last call.
+    /// End of the last call, at which the clock is read.
     now: Instant,
-    /// When it is over; absent = when it is stopped.
+    /// End time; absent = when it is stopped.
     end: Option<Instant>,
 }
 
@@ -152,7 +152,7 @@ impl Flow for Half<'_> {
 }
 
 impl Shared {
-    /// When senders end by themselves.
+    /// Returns the end time of senders.
     fn end(&self) -> Instant {
         self.zero.after(self.stop.lease().duration())
     }

@@ -21,11 +21,11 @@ use crate::{
     },
 };
 
-/// How long after the time of a load datagrams may still be under way: slow lines have queues of
-/// seconds.
+/// Time after the end of a load in which datagrams may still be in flight: slow lines have queues
+/// of seconds.
 const IN_FLIGHT: Duration = Duration::from_secs(6);
 
-/// How long datagrams are collected to be read in one call.
+/// Batching time of datagrams to one read.
 const COLLECT: Duration = Duration::from_millis(10);
 
 /// Most datagrams that are read in one call.
@@ -85,12 +85,12 @@ struct Receiver<'a> {
     times: Times,
     /// Lead of CLOCK_REALTIME over CLOCK_MONOTONIC, ns.
     offset: u64,
-    /// When something came last: where datagrams come, the kernel reports the time with them.
+    /// Time of the last arrival, from the kernel's timestamp of the datagram.
     now: Option<Instant>,
     deadline: Instant,
     bytes_left: u64,
     samples: Vec<(Instant, UdpSample)>,
-    /// When the next sample is due.
+    /// Next sample.
     due: Instant,
 }
 

@@ -64,7 +64,7 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// When a datagram is due, ns after zero.
+    /// Returns the due time of a datagram, ns after zero.
     fn due_ns(&self, number: u64) -> u64 {
         (u128::from(number) * self.every_ns) as u64
     }
@@ -119,7 +119,7 @@ impl Datagrams for Sender<'_> {
         &self.datagrams[..count]
     }
 
-    /// What the own host refuses counts as sent and lost: its device's queue is full, or nobody
+    /// Datagrams refused by this host count as sent and lost: its device's queue is full, or nobody
     /// listens at the far end.
     fn sent(&mut self, _: usize, count: usize, result: io::Result<usize>) -> io::Result<usize> {
         let sent = match result {
@@ -145,8 +145,8 @@ impl Datagrams for Sender<'_> {
     }
 }
 
-/// Whether an error of sending a datagram is its loss, as it could be lost anywhere on the path: a
-/// closed port or a full queue of the own device (`ECONNREFUSED`, `ENOBUFS`,
+/// Returns true if an error of sending a datagram counts as loss of it, as anywhere on the path: a
+/// closed port or a full queue of this host's device (`ECONNREFUSED`, `ENOBUFS`,
 /// include/uapi/asm-generic/errno.h).
 pub fn is_loss(error: &io::Error) -> bool {
     const ECONNREFUSED: i32 = 111;

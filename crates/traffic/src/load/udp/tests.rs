@@ -35,7 +35,7 @@ fn a_load_sends_as_many_datagrams_as_its_rate_and_time_say() {
     }
 }
 
-/// As the owner of both halves ends them: the receiver counts what is still under way.
+/// The owner of both halves stops the sender first: the receiver counts the datagrams in flight.
 #[test]
 fn a_receiver_that_samples_counts_to_the_last_datagram() {
     let (near, far) = pair();

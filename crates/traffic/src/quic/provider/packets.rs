@@ -20,7 +20,7 @@ const TAG: usize = 16;
 /// QUIC's packets under AES-128-GCM.
 struct Packets;
 
-/// How packets are protected.
+/// Packet protection.
 pub(in crate::quic) const PACKETS: &dyn quic::Algorithm = &Packets;
 
 impl quic::Algorithm for Packets {
