@@ -43,14 +43,14 @@ const WITH_COMPETITOR: usize = 3;
 /// Rate of a path without it, bit/s, for the cost.
 const USUAL_RATE: f64 = 1e8;
 
-/// What an Advice is to achieve.
+/// Objective of an Advice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Objective {
-    /// What is to improve.
+    /// Figure to improve.
     pub goal: Goal,
     /// Bounds to keep.
     pub keep: Vec<Keep>,
-    /// What the trial may take.
+    /// Budget of the trials.
     pub budget: Budget,
 }
 
@@ -62,7 +62,7 @@ pub struct Trials<'a> {
     program: String,
     members: Vec<Path>,
     arms: Vec<Arm>,
-    /// What the path has already.
+    /// Candidates that the path has already.
     same: Vec<Candidate>,
     not_tried: Vec<NotTried>,
     rounds: Vec<Round>,
@@ -110,7 +110,7 @@ impl<'a> Trials<'a> {
         runs(&self.rounds) + competitor_runs()
     }
 
-    /// What the trials will take, for the reader.
+    /// Returns the expected duration of the trials, for the reader.
     pub fn forecast(&self) -> String {
         format!(
             "{} remedies are tried in up to {} runs in the lab, at most {} on two processors; what is \
@@ -273,14 +273,14 @@ fn combination(first: &Arm, second: &Arm) -> Option<Arm> {
     })
 }
 
-/// Whether paths make the same cells.
+/// Returns true if paths make the same cells.
 fn same(a: &[Path], b: &[Path]) -> bool {
     let cell = |path: &Path| path.cell(&model::path::Trial::default()).ok();
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| cell(a) == cell(b))
 }
 
-/// What is measured with a change and without, so that an Advice and its proof compare the same:
-/// the plan of the trials, where each sender has the congestion control of its host.
+/// Returns the plan measured with and without a change, so that an Advice and its proof compare the
+/// same: the plan of the trials, where each sender has the congestion control of its host.
 pub fn turns(twin: &Twin) -> Plan {
     trial::of_hosts(&twin.path)
 }

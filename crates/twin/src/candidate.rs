@@ -19,7 +19,7 @@ const NO_LOSS: f64 = 1e-7;
 /// Bytes that WireGuard adds to a packet, over IPv6 (over IPv4 20 less).
 const WIREGUARD_HEADERS: u32 = 80;
 
-/// What is open in one direction.
+/// Free parameters of one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Choice {
     pub(crate) queue: Queue,
@@ -31,7 +31,7 @@ pub(crate) struct Choice {
     pub(crate) loss: f64,
 }
 
-/// What bounds a choice.
+/// Bounds of a choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bounds {
     pub(crate) buffer: Estimate,

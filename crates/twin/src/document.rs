@@ -77,7 +77,8 @@ pub(crate) fn twin(fit: &Input<'_>, found: &Found, effort: Effort, program: &str
 
 type Ranked<'a> = (&'a Tried, &'a [String], Fitness);
 
-/// What was measured with several seeds, the best first, by the figures of both directions.
+/// Returns the candidates measured with several seeds, best first, by the figures of both
+/// directions.
 fn ranked<'a>(fit: &Input<'_>, found: &'a Found, target: &Target<'_>) -> Vec<Ranked<'a>> {
     let counts = |s: &crate::statistics::Statistic| {
         [Direction::Down, Direction::Up]
@@ -183,7 +184,7 @@ const NOT_MODELLED: [(CauseCode, NotModelled); 6] = [
     (CauseCode::WIFI_HOP, NotModelled::Radio),
 ];
 
-/// What the lab cannot copy, and what stands for it: the rate of the line.
+/// Returns what the lab cannot copy, and its substitute: the rate of the line.
 fn stand_ins(findings: &model::findings::Findings) -> Vec<StandIn> {
     let mut all: Vec<StandIn> = Vec::new();
     for finding in &findings.findings {
@@ -243,7 +244,7 @@ fn notes(fit: &Input<'_>, stand_ins: &[StandIn]) -> Vec<Text> {
     notes
 }
 
-/// Whether the tunnel is the kernel's WireGuard, as far as it is known.
+/// Returns true if the tunnel is the kernel's WireGuard, as far as known.
 fn is_wireguard(run: &Run) -> bool {
     let path = run.near.facts.path.as_ref();
     let tunnel = path.and_then(|path| path.tunnel());

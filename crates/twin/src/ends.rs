@@ -60,7 +60,7 @@ const IN_LAB: [&str; 17] = [
     "yeah",
 ];
 
-/// Whether the lab has a congestion control.
+/// Returns true if the lab has this congestion control.
 pub(crate) fn in_lab(cc: &str) -> bool {
     IN_LAB.contains(&cc)
 }

@@ -4,21 +4,21 @@ use std::fmt;
 
 use model::{job::Cause, path::PathError};
 
-/// Why no twin can be made of a Run.
+/// Reason why no twin can be fitted to a Run.
 #[derive(Debug, thiserror::Error)]
 pub enum TwinError {
     /// The Run lacks data.
     #[error("{}", listing(.missing, *.cut_short))]
     Missing {
-        /// What it lacks.
+        /// Missing measurements.
         missing: Vec<Missing>,
-        /// Whether it ended early.
+        /// True if it ended early.
         cut_short: bool,
     },
     /// A figure that cannot be.
     #[error("the run reports {what} of {value}, which is impossible: no twin can be made of it")]
     Impossible {
-        /// What figure.
+        /// The figure.
         what: &'static str,
         /// Its value.
         value: f64,
@@ -42,7 +42,7 @@ pub enum TwinError {
     Stopped,
 }
 
-/// What a Run lacks.
+/// Measurement missing from a Run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Missing {
     /// No sample counts.

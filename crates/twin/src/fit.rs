@@ -33,7 +33,7 @@ const REPEATED: usize = 2;
 /// Most paths that are tried in both waves: more show little of four parameters.
 const MOST: usize = 30;
 
-/// What a search may take: real time on a machine with two processors, by the model of the cost.
+/// Budget of a search: real time on a machine with two processors, by the cost model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget(pub Duration);
 
@@ -97,7 +97,8 @@ impl<'a> Fit<'a> {
             .map_or(0, |s| s.first + REPEATED + s.second + s.members * s.seeds)
     }
 
-    /// What the search will take, for the reader; `None` where no search was asked for.
+    /// Returns the expected duration of the search, for the reader; `None` where no search was
+    /// requested.
     pub fn forecast(&self) -> Option<String> {
         match self.runs() {
             0 if self.budget.is_zero() => None,
@@ -164,8 +165,8 @@ impl<'a> Fit<'a> {
         self.again(&self.last(size, found), size.seeds, bench, found)
     }
 
-    /// What is measured with several seeds: the best path, those that predict what is left out, and
-    /// the next best ones.
+    /// Returns the candidates to measure with several seeds: the best path, those that predict the
+    /// figures left out, and the next best ones.
     fn last(&self, size: Size, found: &Found) -> Vec<Candidate> {
         let (known, target) = (&self.input.known, found.target(&self.input.values));
         let best = finalists(known, &target, &found.tried, size.members);
@@ -312,8 +313,8 @@ impl<'a> Fit<'a> {
     }
 }
 
-/// How many paths so much processor time allows, where one costs `short` in the waves and `full` at
-/// the end; `None` if it allows no search.
+/// Returns the number of paths that this much processor time allows, where one costs `short` in the
+/// waves and `full` at the end; `None` if it allows no search.
 fn size(allowed_s: f64, [short, full]: [f64; 2]) -> Option<Size> {
     const LEAST: usize = 6;
     for (members, seeds) in [(5, 3), (3, 3), (3, 2), (2, 1)] {

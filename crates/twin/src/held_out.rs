@@ -31,7 +31,7 @@ const FIGURES: [TwinFigure; 3] = [
     TwinFigure::Retransmitted,
 ];
 
-/// What is left out together, in turn: each congestion control and each number of flows.
+/// Returns the groups left out together, in turn: each congestion control and each number of flows.
 fn groups(known: &Moments, run: &Target<'_>) -> Vec<LeftOut> {
     let ours = || {
         let keys = run.values.keys();
@@ -121,8 +121,8 @@ pub(crate) fn rotation(
     all
 }
 
-/// What was never fitted: loads in both directions at once, and the tunnel over the path that was
-/// fitted. `member` is the best path, measured with several seeds.
+/// Returns the figures never fitted: loads in both directions at once, and the tunnel over the
+/// fitted path. `member` is the best path, measured with several seeds.
 pub(crate) fn never_fitted(known: &Moments, run: &Target<'_>, member: &Values) -> Vec<HeldOut> {
     let group = |s: &Statistic| {
         if s.key.layer == Layer::Tunnel && known.layer == Layer::Underlay {

@@ -69,7 +69,7 @@ pub struct Moments {
     pub down: LineMoments,
     /// From the near end to the far one.
     pub up: LineMoments,
-    /// What was missing, and what stands for it.
+    /// Missing measurements and their substitutes.
     pub notes: Vec<Text>,
 }
 
@@ -80,7 +80,7 @@ pub struct TunnelMoments {
     pub mtu: Option<u32>,
     /// Address family inside.
     pub family: IpVersion,
-    /// Whether the path below it was measured, too.
+    /// True if the path below it was measured, too.
     pub beside_underlay: bool,
 }
 
@@ -142,7 +142,7 @@ impl Moments {
     }
 }
 
-/// What a view lacks.
+/// Returns the measurements missing from a view.
 fn missing(view: &View<'_>) -> Vec<Missing> {
     let tcp = |direction| {
         let mut loads = view.direction(direction).loads();
@@ -216,7 +216,7 @@ fn sane(what: &'static str, value: f64, least: f64, most: f64) -> Result<(), Twi
     Err(TwinError::Impossible { what, value })
 }
 
-/// Whether a step of this kind was measured on a view.
+/// Returns true if a step of this kind was measured on a view.
 fn has(view: &View<'_>, step: StepKind) -> bool {
     view.samples().any(|s| s.key.step == step)
 }

@@ -16,7 +16,7 @@ use crate::{
 /// Share of the first box that the second wave samples around each of the best.
 const NEARER: f64 = 0.35;
 
-/// How many paths are tried.
+/// Number of paths tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     /// In the first wave.
@@ -36,7 +36,7 @@ pub(crate) struct Tried {
     pub(crate) values: Values,
 }
 
-/// What a search did.
+/// Result of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// All that was tried once.
@@ -51,7 +51,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// What paths are held against: the Run, with the variation that was seen so far.
+    /// Returns the target that paths are compared with: the Run, with the variation seen so far.
     pub(crate) fn target<'a>(&self, values: &'a Values) -> Target<'a> {
         let members = self.members.iter().map(|(tried, _)| &tried.values);
         Target {
@@ -143,7 +143,7 @@ pub(crate) fn best(
         .collect()
 }
 
-/// What was tried, the best of a direction first.
+/// Returns the paths tried, the best of a direction first.
 pub(crate) fn ranked<'a>(
     known: &Moments,
     run: &Target<'_>,

@@ -24,8 +24,8 @@ pub(crate) struct Statistic {
 /// Values of figures, one for each repeat.
 pub(crate) type Values = BTreeMap<Statistic, Vec<f64>>;
 
-/// What paths are held against: the figures of a Run, and how much they vary from seed to seed on
-/// one path, as far as that was seen in the lab.
+/// Target that paths are compared with: the figures of a Run, and their variation from seed to seed
+/// on one path, as far as it was seen in the lab.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) values: &'a Values,
@@ -119,8 +119,8 @@ fn figures(sample: &Sample, base_us: Option<f64>) -> Vec<(TwinFigure, f64)> {
         .collect()
 }
 
-/// What the smallest overload of a sweep adds that filled the queue most of the time. While a queue
-/// fills, its delay is that of the time that passed, and shows nothing of the path.
+/// Returns the delay added by the smallest overload of a sweep that filled the queue most of the
+/// time. While a queue fills, its delay is that of the elapsed time, and shows nothing of the path.
 fn overload(sample: &Sample, base_us: Option<f64>) -> Option<f64> {
     sample.capacity_bps?;
     let over = Sweep::of_sample(sample)?.overloads();
@@ -132,13 +132,13 @@ fn overload(sample: &Sample, base_us: Option<f64>) -> Option<f64> {
     Some(added_us(mildest.rtt_p50_us?, base_us?))
 }
 
-/// How a kind of figure is compared.
+/// Scale on which a kind of figure is compared.
 struct Scale {
-    /// Whether by the logarithm.
+    /// True to compare logarithms.
     by_ratio: bool,
     /// Standard deviation of one repeat where the repeats do not show it.
     usual: f64,
-    /// What a right path may be off by, because a lab path is simpler than a real one.
+    /// Tolerated error of a correct path, because a lab path is simpler than a real one.
     discrepancy: f64,
 }
 
@@ -179,7 +179,7 @@ impl Scale {
     }
 }
 
-/// How far the values of a path are from those of the Run.
+/// Distance of a path's values from those of the Run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Distance {
     /// Predicted less measured, on the scale of the figure: a logarithm, or µs.
@@ -236,7 +236,7 @@ impl Target<'_> {
     }
 }
 
-/// How well values fit those of the Run.
+/// Goodness of fit of values to those of the Run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fitness {
     /// Mean of the squared implausibilities, each at most [`ABSENT`]².
@@ -274,8 +274,8 @@ pub(crate) fn fitness(
     }
 }
 
-/// Whether a statistic belongs to the fit of a direction: loads of that direction alone, on the
-/// layer that is fitted.
+/// Returns true if a statistic belongs to the fit of a direction: loads of that direction alone, on
+/// the layer that is fitted.
 pub(crate) fn is_of(statistic: &Statistic, known: &Moments, direction: Direction) -> bool {
     let key = &statistic.key;
     key.layer == known.layer && !key.bidirectional && key.direction == Some(direction)

@@ -59,13 +59,13 @@ impl Drawn {
         spec::write(&self.cell)
     }
 
-    /// Whether a spec is that of this scenario, however it is written.
+    /// Returns true if a spec is that of this scenario, in any notation.
     pub fn is_of(&self, spec: &str) -> bool {
         let cells = Spec::parse(&self.cell.name, spec).and_then(|spec| spec.cells());
         cells.is_ok_and(|cells| cells == [self.cell.clone()])
     }
 
-    /// Whether the draw is one of the evaluation.
+    /// Returns true if the draw is one of the evaluation.
     pub fn is_evaluation(&self) -> bool {
         self.draw >= EVALUATION
     }

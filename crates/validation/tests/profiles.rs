@@ -13,7 +13,7 @@ use std::{
 use lab::{Config, Lab};
 use model::{cell::Cell, net::Direction, row::Row, spec::Spec};
 
-/// Where the table begins and ends in the page.
+/// Start and end of the table in the page.
 const HEAD: &str = "| profile | sender | one cubic flow | one bbr flow | delay idle | with cubic | with bbr |\n\
                     |---|---|--:|--:|--:|--:|--:|\n";
 

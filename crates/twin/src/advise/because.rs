@@ -17,7 +17,7 @@ const SHORT_QUEUE_US: f64 = 10_000.0;
 /// A flow that gets this much of the rate has nothing more to gain.
 const FULL: f64 = 0.85;
 
-/// What is known of the path without a change.
+/// Properties of the path without a change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Context<'a> {
     pub(super) path: &'a Path,
@@ -29,7 +29,7 @@ impl Context<'_> {
         self.unchanged.iter().find(|o| o.direction == direction)
     }
 
-    /// What the rate leaves for the payload of TCP in the topmost layer, bit/s.
+    /// Returns the rate left for the payload of TCP in the topmost layer, bit/s.
     fn payload_bps(&self, direction: Direction) -> Option<f64> {
         let path = self.path;
         let (layer, ip) = match &path.tunnel {
@@ -62,7 +62,7 @@ impl Context<'_> {
     }
 }
 
-/// Why one remedy does nothing.
+/// Returns why one remedy has no effect.
 pub(super) fn nothing(remedy: &Remedy, context: &Context<'_>) -> Option<Text> {
     let sends = remedy.on.side().map(sent_by);
     match &remedy.action {
@@ -160,7 +160,7 @@ fn buffers(context: &Context<'_>) -> Option<Text> {
     ))
 }
 
-/// Which part of a recipe acts: of the parts that were tried, with their worths.
+/// Returns which part of a recipe acts: of the parts that were tried, with their worths.
 pub(super) fn parts(whole: f64, parts: &[(Text, f64)]) -> Option<Text> {
     if whole.abs() <= GAIN {
         return Some(text!("none of its parts acts on this path"));

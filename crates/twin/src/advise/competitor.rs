@@ -18,7 +18,7 @@ use crate::error::TwinError;
 /// Pairs of member and seed.
 pub(super) const PAIRS: usize = 3;
 
-/// Whether a sender has another congestion control than without the arm.
+/// Returns true if a sender's congestion control differs from the one without the arm.
 pub(super) fn has_other_cc(field: &Field<'_>, arm: usize) -> bool {
     let directions = [Direction::Down, Direction::Up];
     directions.iter().any(|d| is_other(field, arm, *d))

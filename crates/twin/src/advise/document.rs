@@ -162,7 +162,7 @@ fn one(
     })
 }
 
-/// What the parts of a recipe are worth alone, each with its name.
+/// Returns the value of each part of a recipe alone, with its name.
 fn part_worths(ended: &Ended<'_>, whole: usize) -> Vec<(Text, f64)> {
     let of = &ended.field.arms[whole].candidate.remedies;
     let part = |arm: usize| {
@@ -178,7 +178,7 @@ fn part_worths(ended: &Ended<'_>, whole: usize) -> Vec<(Text, f64)> {
     (0..ended.field.arms.len()).filter_map(part).collect()
 }
 
-/// What the path has already.
+/// Returns a remedy that the path has already.
 fn already(candidate: &Candidate) -> Tried {
     Tried {
         name: candidate.name.clone(),
@@ -286,7 +286,7 @@ fn notes(ended: &Ended<'_>) -> Vec<Text> {
     all
 }
 
-/// Why the lab cannot try a remedy, as a text.
+/// Returns why the lab cannot try a remedy, as a text.
 pub(super) fn not_triable(why: NotTriable) -> Text {
     match why {
         NotTriable::NoChange => text!("it changes nothing"),

@@ -21,7 +21,7 @@ pub(super) struct Arm {
     pub(super) paths: Vec<Path>,
 }
 
-/// What one run showed.
+/// Results of one run.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) outcomes: Vec<Outcome>,
@@ -158,7 +158,7 @@ impl<'a> Field<'a> {
         .collect()
     }
 
-    /// What was seen without a change.
+    /// Returns the results without a change.
     pub(super) fn unchanged(&self) -> Vec<&Seen> {
         self.unchanged.iter().flatten().collect()
     }

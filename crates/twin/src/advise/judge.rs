@@ -42,7 +42,7 @@ const fn weights(goal: Goal) -> [f64; 2] {
     }
 }
 
-/// What a change is worth, both directions together: logarithms of ratios.
+/// Returns the value of a change, both directions together: logarithms of ratios.
 pub(super) fn worth(pair: &Pair<'_>, goal: Goal) -> f64 {
     by_direction(pair, goal).map(|(_, worth)| worth).sum()
 }
@@ -105,7 +105,7 @@ impl Worth {
         })
     }
 
-    /// What it does for the goal.
+    /// Returns its effect on the goal.
     pub(super) fn effect(&self) -> Effect {
         if self.low > GAIN {
             Effect::Helps

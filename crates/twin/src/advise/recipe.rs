@@ -167,7 +167,7 @@ fn recipe(action: Action, on: Location) -> Remedy {
     Remedy::new(action, on, text!("a recipe that is often copied"))
 }
 
-/// As the recipe has it: the queue of all devices, without a shaper.
+/// Returns the recipe's action: the queue of all devices, without a shaper.
 fn default_queue(queue: &str) -> Action {
     Action::Sysctl {
         name: DEFAULT_QUEUE.to_owned(),

@@ -148,7 +148,7 @@ pub(super) fn job(
     Ok(job::Measure::new(cell, plan, program, LIMIT))
 }
 
-/// What one flow got in each direction; `None` if one of them does not count.
+/// Returns the outcomes of one flow in each direction; `None` if one of them does not count.
 pub(super) fn outcomes(run: &Run) -> Option<Vec<Outcome>> {
     [Direction::Down, Direction::Up]
         .into_iter()

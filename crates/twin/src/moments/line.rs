@@ -31,11 +31,11 @@ const MAY_HOLD: [f64; 2] = [1.4, 4.0];
 pub struct LineMoments {
     /// Rate of the bottleneck, bit/s with Ethernet headers.
     pub rate_bps: Estimate,
-    /// Whether nothing reached the rate, so that it may be higher.
+    /// True if nothing reached the rate, so that it may be higher.
     pub rate_is_least: bool,
-    /// What the queue holds, bytes with Ethernet headers; absent = nothing filled it.
+    /// Capacity of the queue, bytes with Ethernet headers; absent = nothing filled it.
     pub buffer_bytes: Option<Estimate>,
-    /// What a policer lets through at once, bytes.
+    /// Burst of a policer, bytes.
     pub burst_bytes: Option<Estimate>,
     /// Loss that is not the queue's.
     pub loss: LossMoments,
@@ -129,7 +129,7 @@ fn rate(dir: &DirectionView<'_>, headers: &Headers) -> (Estimate, bool) {
     }
 }
 
-/// What is known of a buffer, bytes.
+/// Knowledge about a buffer, bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Buffer {
     /// Something overflowed it.
@@ -169,7 +169,8 @@ fn buffer(held: &[Held], delay_s: Option<f64>, rate_bps: f64) -> Option<Buffer> 
     most.filter(|bytes| *bytes > least).map(Buffer::AtLeast)
 }
 
-/// What a bucket let through beyond the rate when more was offered for the first time.
+/// Returns the bytes a token bucket let through beyond the rate when more was offered for the first
+/// time.
 fn burst(dir: &DirectionView<'_>, headers: &Headers, rate_bps: f64) -> Option<Estimate> {
     let samples = dir.view.samples();
     let sweep = samples

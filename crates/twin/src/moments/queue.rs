@@ -28,7 +28,7 @@ const RATE_ERROR: f64 = 0.005;
 /// most probes are answered before the queue has grown.
 const ROUND_TRIPS: f64 = 1.5;
 
-/// What overload and full loads add to the round trip, s.
+/// Round-trip time added by overload and full loads, s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Added {
     /// Probes beside the smallest and the greatest overload of UDP.
@@ -37,7 +37,7 @@ pub(super) struct Added {
     pub(super) loaded: Option<f64>,
     /// The sender's own round trip of such TCP, the highest median.
     pub(super) own: Option<f64>,
-    /// What explains itself without a queue.
+    /// Part that occurs without a queue.
     pub(super) slack: f64,
 }
 
@@ -66,7 +66,7 @@ impl Added {
         }
     }
 
-    /// What stood in the queue when it was full, s, if anything shows it.
+    /// Returns the delay of the full queue, s, if there is evidence of it.
     pub(super) fn full(&self) -> Option<f64> {
         let seen = self
             .overload
@@ -113,7 +113,7 @@ impl Added {
         }
     }
 
-    /// What trains of packets add to TCP's own round trip without a queue.
+    /// Returns the round-trip time that trains of packets add for TCP without a queue.
     fn own_slack(&self) -> f64 {
         1e-3_f64.max(2.0 * self.slack)
     }
@@ -135,19 +135,19 @@ fn span_s(udp: &Udp) -> f64 {
     udp.sent as f64 * f64::from(udp.payload) * 8.0 / udp.sent_bps.max(1.0)
 }
 
-/// What a queue held at the end of an overload.
+/// Backlog of a queue at the end of an overload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Held {
     /// Bytes.
     pub(super) bytes: f64,
     /// Bounds of its error, as a share.
     pub(super) error: f64,
-    /// Whether more was lost than without overload: the queue was full.
+    /// True if more was lost than without overload: the queue was full.
     pub(super) full: bool,
 }
 
-/// What the queue held at the end of each overload. Where it was full most of the time, by the
-/// median delay of the probes; else by counting: what entered, less what the line carried
+/// Returns the backlog at the end of each overload. Where the queue was full most of the time, from
+/// the median delay of the probes; otherwise by counting: bytes in, less what the line carried
 /// meanwhile.
 pub(super) fn held(
     dir: &DirectionView<'_>,

@@ -7,7 +7,7 @@ use model::{
     run::{FigureKind, Key},
 };
 
-/// How often an event occurred.
+/// Frequency of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Occurrences.
@@ -47,7 +47,7 @@ impl std::fmt::Display for Count {
     }
 }
 
-/// How often a real regression was found.
+/// Frequency with which a real regression was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     /// Any of it.

@@ -47,7 +47,7 @@ pub struct Trend {
 }
 
 impl Many {
-    /// How often a step was found, by what was run.
+    /// Returns the frequency with which a step was found, by key.
     pub(super) fn trends_found(&self) -> BTreeMap<&Key, Count> {
         let trends = self.trends.iter();
         trends.map(|(key, trend)| (key, trend.found)).collect()

@@ -19,7 +19,7 @@ use super::count::{Count, Found};
 /// One of the paths, with the runs on it.
 #[derive(Clone, Debug)]
 pub struct Pool {
-    /// Which path.
+    /// The path.
     pub path: Path,
     /// Runs that differ by the seed alone.
     pub runs: Vec<Run>,
@@ -28,7 +28,7 @@ pub struct Pool {
 /// A path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
-    /// That with which the others are compared.
+    /// The unchanged path, with which the others are compared.
     Unchanged,
     /// 5 % less capacity.
     Slower,
@@ -152,13 +152,13 @@ pub(super) fn judge(before: &[Measured], after: &[Measured]) -> Comparison {
     compare::compare(("before", before), ("after", after), &Options::default())
 }
 
-/// Whether a change is reported where none is.
+/// Returns true if a change is reported where there is none.
 pub(super) fn wrong(comparison: &Comparison) -> bool {
     let worse = comparison.with(Verdict::Worse).next();
     worse.or(comparison.with(Verdict::Better).next()).is_some()
 }
 
-/// What truly changed, by all samples of all runs.
+/// True changes, from all samples of all runs.
 pub(super) struct Truth {
     /// Steps whose goodput fell by 4 % or more with less capacity.
     pub(super) slower: Vec<Key>,

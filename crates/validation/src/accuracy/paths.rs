@@ -8,7 +8,7 @@ use model::{
 };
 use stats::Random;
 
-/// What is measured on each path.
+/// Plan measured on each path.
 pub const PLAN: &str = r#"
 name = "accuracy"
 repeats = { min = 1, max = 1 }

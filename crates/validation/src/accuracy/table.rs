@@ -8,7 +8,7 @@ use super::truth::{Compared, Quantity};
 struct Line {
     quantity: Quantity,
     name: &'static str,
-    /// How errors are taken and printed.
+    /// Function that takes the error, printed in the unit of the line.
     error: fn(&Compared) -> Option<f64>,
     unit: &'static str,
     factor: f64,
@@ -75,7 +75,7 @@ pub fn errors(all: &[Compared], quantity: Quantity) -> Option<[f64; 2]> {
     Some([stats::median(&errors)?, stats::percentile(&errors, 95.0)?])
 }
 
-/// How many stated intervals of a quantity hold the truth, of how many.
+/// Returns the number of stated intervals of a quantity that contain the truth, and their total.
 pub fn coverage(all: &[Compared], quantity: Quantity) -> (usize, usize) {
     let covered: Vec<bool> = of(all, quantity).filter_map(Compared::covered).collect();
     (covered.iter().filter(|c| **c).count(), covered.len())

@@ -12,10 +12,10 @@ use model::{
 
 use lab::measure::Measured;
 
-/// What was compared.
+/// Compared quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Quantity {
-    /// What the path carries at most.
+    /// Capacity of the path.
     Capacity,
     /// Round trip without load, on paths without jitter.
     BaseRtt,
@@ -34,7 +34,7 @@ pub enum Quantity {
 /// One comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// What.
+    /// The quantity.
     pub quantity: Quantity,
     /// Name of the path.
     pub path: String,
@@ -61,7 +61,7 @@ impl Compared {
         (self.truth != 0.0).then_some(self.error()? / self.truth)
     }
 
-    /// Whether the stated interval holds the truth.
+    /// Returns true if the stated interval contains the truth.
     pub fn covered(&self) -> Option<bool> {
         let [low, high] = self.interval?;
         Some(low <= self.truth && self.truth <= high)

@@ -19,7 +19,7 @@ use model::{
 pub use draw::{Drawn, draw};
 pub use table::markdown;
 
-/// What is measured on each path: cubic alone, and UDP.
+/// Returns the plan measured on each path: cubic alone, and UDP.
 pub fn plan() -> Plan {
     let sweep = |direction| Measurement::UdpSweep {
         direction,
@@ -115,7 +115,7 @@ impl Question {
         }
     }
 
-    /// What is measured for it: one load, on the path with or without a remedy.
+    /// Returns its plan: one load, on the path with or without a remedy.
     pub fn plan(self) -> Plan {
         let flows = if self == Self::EightFlows { 8 } else { 1 };
         let cc = if self == Self::Bbr { "bbr" } else { "cubic" };
@@ -190,7 +190,7 @@ pub fn cells(path: &Path) -> Result<Vec<Cell>, PathError> {
     SEEDS.map(of).collect()
 }
 
-/// What a question was answered with on one path: medians over the seeds.
+/// Answer to a question on one path: medians over the seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
     /// Goodput, bit/s.
@@ -244,7 +244,7 @@ impl Prediction {
         self.twin.added_us - self.truth.added_us
     }
 
-    /// Whether the added delay is within 3 ms or 15 %.
+    /// Returns true if the added delay is within 3 ms or 15 %.
     pub fn delay_holds(&self) -> bool {
         self.delay_error_us().abs() <= 3_000.0_f64.max(0.15 * self.truth.added_us)
     }
@@ -253,7 +253,7 @@ impl Prediction {
 /// A parameter of a twin beside the truth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
-    /// Which parameter.
+    /// Name of the parameter.
     pub name: &'static str,
     /// The truth, in the parameter's unit.
     pub truth: f64,
@@ -311,7 +311,7 @@ fn both(low: Option<f64>, high: Option<f64>) -> Option<[f64; 2]> {
     Some([low?, high?])
 }
 
-/// Whether the twin's queue down is that of the path.
+/// Returns true if the twin's queue down is that of the path.
 pub fn same_queue(truth: &Cell, twin: &Path) -> bool {
     let found = twin.underlay.down.queue.as_ref().map(|q| q.value);
     found == Some(truth.path.down.queue)

@@ -178,7 +178,7 @@ fn job(scenario: &Scenario, part: Part, plan: &Plan) -> anyhow::Result<job::Meas
     Ok(job::Measure::new(cell, plan.clone(), program, LIMIT))
 }
 
-/// Where the Run of a scenario is kept, if Runs are.
+/// Returns the file in which the Run of a scenario is kept, if Runs are.
 fn file(arguments: &Corpus, scenario: &Scenario, part: Part) -> Option<PathBuf> {
     let name = format!("{}-{}.json", scenario.name, scenario.seed(part).0);
     arguments.runs.as_ref().map(|dir| dir.join(name))

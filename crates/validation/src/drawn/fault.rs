@@ -30,7 +30,7 @@ pub enum Fault {
     ShortBuffer(Direction),
     /// The bottleneck's queue management drops or marks too early for this path.
     QueueManagement(Direction),
-    /// What exceeds the rate is dropped instead of queued.
+    /// Traffic above the rate is dropped instead of queued.
     Policer(Direction),
     /// This host's receive buffer is limited.
     ReceiveBuffer(Side),
@@ -101,8 +101,9 @@ impl Fault {
         Codes { right, also }
     }
 
-    /// Whether it only leaves each flow its fair share of a line that others use, too: a queue that
-    /// keeps flows apart is for that, and from the ends the share cannot be told from the line.
+    /// Returns true if it only leaves each flow its fair share of a line that others use, too: a
+    /// queue that isolates flows is meant to do that, and the ends cannot tell the share from the
+    /// line.
     pub fn is_fair_share(self, cell: &Cell) -> bool {
         let (Self::Neighbours(d) | Self::QueueManagement(d)) = self else {
             return false;
@@ -114,7 +115,7 @@ impl Fault {
         keeps_apart && cell.cross.iter().any(|c| c.directions.contains(&d))
     }
 
-    /// What is true of its setting alone, whether or not it costs anything.
+    /// Returns the causes that are true of its setting alone, whether or not it costs anything.
     pub fn always(self) -> &'static [CauseCode] {
         match self {
             Self::ReceiveBuffer(_) | Self::SendBuffer(_) => &[CauseCode::HOST_SETTINGS],
@@ -122,7 +123,7 @@ impl Fault {
         }
     }
 
-    /// Whether it costs latency under load; else goodput.
+    /// Returns true if it costs latency under load, false if goodput.
     pub fn is_of_latency(self) -> bool {
         matches!(self, Self::DeepQueue(_) | Self::OwnQueue(_))
     }
@@ -145,8 +146,8 @@ impl Fault {
         }
     }
 
-    /// Whether it may act on a load in this direction. Delay that varies acts through the
-    /// acknowledgements as well, and so do queues that others fill.
+    /// Returns true if it may act on a load in this direction. Variable delay also acts through the
+    /// acknowledgements, and so do queues filled by others.
     pub fn acts_on(self, direction: Direction) -> bool {
         match self {
             Self::Jitter(_) | Self::Neighbours(_) => true,
@@ -213,8 +214,8 @@ pub fn of_setting(cell: &Cell) -> Vec<CauseCode> {
     }
 }
 
-/// Whether the packets of a tunnel are made between the ends, which then see neither what it adds
-/// nor whether that is fragmented.
+/// Returns true if the packets of a tunnel are made between the ends, which then see neither its
+/// overhead nor whether they are fragmented.
 pub fn is_tunnel_between(cell: &Cell) -> bool {
     let tunnel = cell.tunnel.as_ref();
     tunnel.is_some_and(|t| t.at == TunnelAt::Routers)

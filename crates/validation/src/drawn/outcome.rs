@@ -30,7 +30,7 @@ pub struct Outcome {
     pub rate_mbps: [f64; 2],
     /// Propagation delay there and back, ms.
     pub rtt_ms: f64,
-    /// Whether the path has a tunnel.
+    /// True if the path has a tunnel.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tunnel: bool,
     /// True causes.
@@ -45,7 +45,7 @@ pub struct Outcome {
     pub recovers: f64,
     /// Findings in order.
     pub found: Vec<FoundCause>,
-    /// How it is judged.
+    /// Its judgement.
     pub judged: Judged,
 }
 
@@ -136,7 +136,7 @@ impl Outcome {
         format!("drawn-{}-{:05}", self.draw, self.index)
     }
 
-    /// Whether nothing is wrong.
+    /// Returns true if nothing is wrong.
     pub fn is_healthy(&self) -> bool {
         self.causes.is_empty()
     }
@@ -147,19 +147,20 @@ impl Outcome {
         found.find(|s| s.asserts() && !self.allows(s))
     }
 
-    /// Whether a finding is neither right nor wrong.
+    /// Returns true if a finding is neither right nor wrong.
     fn allows(&self, found: &FoundCause) -> bool {
         let direction = found.direction();
         let here = || truth::allows(&self.causes, &self.allowed, &found.code, direction);
         self.also.contains(&found.code) || here()
     }
 
-    /// Whether a rule has a name for any of the causes.
+    /// Returns true if a rule has a name for any of the causes.
     pub fn has_name(&self) -> bool {
         self.causes.iter().any(|c| !c.codes.is_empty())
     }
 
-    /// Whether a code is right: one of a true cause, or CauseCode::HEALTHY where that is allowed.
+    /// Returns true if a code is right: one of a true cause, or CauseCode::HEALTHY where that is
+    /// allowed.
     pub fn is_true(&self, code: &CauseCode) -> bool {
         match *code == CauseCode::HEALTHY {
             true => self.may_be_healthy(),
@@ -167,7 +168,7 @@ impl Outcome {
         }
     }
 
-    /// Whether the first finding names the cause with the largest weight.
+    /// Returns true if the first finding names the cause with the largest weight.
     pub fn names_the_largest(&self) -> bool {
         let first = self.first().map(|s| &s.code);
         let largest = self.causes.first();
@@ -205,13 +206,13 @@ impl Outcome {
         }
     }
 
-    /// Whether a problem is reported on a healthy path.
+    /// Returns true if a problem is reported on a healthy path.
     fn is_false_alarm(&self) -> bool {
         let alarm = |s: &FoundCause| s.asserts() && s.code != CauseCode::HEALTHY && !self.allows(s);
         self.is_healthy() && self.found.iter().any(alarm)
     }
 
-    /// Whether a true cause is placed in a direction in which it is not.
+    /// Returns true if a true cause is placed in the wrong direction.
     pub fn is_misplaced(&self, answers: &FoundCause) -> bool {
         let Some(direction) = answers.direction() else {
             return false;
@@ -221,8 +222,8 @@ impl Outcome {
         causes.peek().is_some() && !causes.any(placed)
     }
 
-    /// Whether the first remedy is another congestion control although no true or allowed cause
-    /// calls for it.
+    /// Returns true if the first remedy is another congestion control although no true or allowed
+    /// cause calls for it.
     pub fn advises_wrong_congestion_control(&self) -> bool {
         let calls = |code: &CauseCode| {
             let cause = registry().iter().find(|c| c.code == *code);
@@ -247,7 +248,7 @@ impl Outcome {
 }
 
 impl FoundCause {
-    /// Whether it asserts a problem, or that there is none: informational findings do not.
+    /// Returns true if it asserts a problem, or that there is none; informational findings do not.
     pub fn asserts(&self) -> bool {
         self.severity > Severity::Info || self.code == CauseCode::HEALTHY
     }

@@ -80,7 +80,7 @@ fn pick<T: Copy>(random: &mut Random, of: &[(T, usize)]) -> T {
     of[of.len() - 1].0
 }
 
-/// Whether an event with this chance occurs.
+/// Returns true with this probability.
 fn chance(random: &mut Random, share: f64) -> bool {
     random.unit() < share
 }

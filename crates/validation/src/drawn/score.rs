@@ -23,7 +23,7 @@ pub struct Score {
     pub misplaced: Count,
     /// Scenarios whose first remedy is another congestion control, wrongly.
     pub wrong_congestion_control: Count,
-    /// How the scenarios were judged.
+    /// Number of scenarios by judgement.
     pub judged: BTreeMap<Judged, usize>,
     /// Scenarios with a named cause by the share of goodput that recovers, upper bounds of
     /// [`SIZES`].
@@ -32,7 +32,7 @@ pub struct Score {
     pub by_fault: BTreeMap<String, Count>,
     /// Confidence and truth of all findings, by [`BINS`].
     pub bins: Vec<Bin>,
-    /// What was wrong: the truth, the first finding, and how often.
+    /// Mistakes: the truth, the first finding, and their number.
     pub mistakes: BTreeMap<(String, String), usize>,
 }
 

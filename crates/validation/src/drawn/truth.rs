@@ -30,7 +30,7 @@ pub const ADDED_US: f64 = 30_000.0;
 /// Share of goodput up to which a path may also be called healthy: a path counts as full from 85 %.
 pub const FULL: f64 = 0.15;
 
-/// What is wrong with a path.
+/// True faults of a path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Truth {
     /// The causes, that with the largest weight first; none on a healthy path.
@@ -67,12 +67,12 @@ pub struct Cause {
     pub directions: Vec<Direction>,
     /// Its share of what all causes recover; they sum up to 1.
     pub weight: f64,
-    /// Whether its removal alone recovers nothing.
+    /// True if its removal alone recovers nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub masked: bool,
 }
 
-/// What the removal of a fault recovers on a load in one direction.
+/// Effect of removing a fault on a load in one direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
     /// The fault.
@@ -160,7 +160,7 @@ impl<'a> Trial<'a> {
         self.faults.iter().filter(acts).copied().collect()
     }
 
-    /// Whether the removal of all faults recovers more than that of any.
+    /// Returns true if the removal of all faults recovers more than that of any.
     fn is_masked(&self, direction: Direction) -> bool {
         let goodput = of_goodput(&self.acting(direction));
         let all = mean(&self.shares(direction, &[], &goodput));

@@ -12,7 +12,7 @@ use super::{line::Line, outcome::Outcome};
 pub struct Check {
     /// Name; its lines are named `name: what`.
     pub name: &'static str,
-    /// Where the expectation comes from, in short.
+    /// Source of the expectation, in short.
     pub source: &'static str,
     pub(super) work: Work,
 }
@@ -40,7 +40,7 @@ pub struct Bench<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// Why checks could not be run.
+/// Reason why checks could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ValidateError {
     /// A check has an invalid spec.

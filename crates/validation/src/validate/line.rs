@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// What a value must be.
+/// Expected value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Expect {
     /// The theoretical value; absent if there is only a limit.
@@ -54,7 +54,7 @@ impl Expect {
         }
     }
 
-    /// Whether a value passes.
+    /// Returns true if a value passes.
     pub fn holds(&self, got: f64) -> bool {
         // The bounds themselves pass; a millionth of a millionth is rounding.
         let slack = 1e-12 * got.abs();
@@ -92,7 +92,7 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// How a check ended.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -122,18 +122,18 @@ impl fmt::Display for Verdict {
 pub struct Line {
     /// The check and what of it.
     pub check: String,
-    /// What the value must be.
+    /// Expected value.
     pub expected: Expect,
-    /// What it is; absent if there is none.
+    /// Measured value; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub got: Option<f64>,
     /// Unit of both.
     pub unit: &'static str,
-    /// Where the expectation comes from.
+    /// Source of the expectation.
     pub source: String,
-    /// How it ended.
+    /// Result.
     pub verdict: Verdict,
-    /// Why there is no value.
+    /// Reason for the lack of a value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -15,7 +15,7 @@ pub(super) const CHECKS: &[Check] = &[Check {
 /// Ours: the paper gives no spread for its 40 %.
 const TOLERANCE: f64 = 0.1;
 
-/// Why the model's line is no failure.
+/// Reason why the model's line is no failure.
 const DIFFERS: &str =
     "BBR gets less than by the model; not explained in full, see docs/validation.md";
 

@@ -27,13 +27,13 @@ use pathtwin::{
     format, progress,
 };
 
-/// What is drawn and measured.
+/// Scope of a draw.
 pub(super) struct Size<'a> {
     /// Scenarios.
     pub(super) scenarios: usize,
     /// Number of the draw.
     pub(super) draw: u32,
-    /// Whether the quick plan is measured; else the default plan.
+    /// True for the quick plan instead of the default plan.
     pub(super) quick: bool,
     /// Folder of specs, truths and Runs; existing ones are reused.
     pub(super) folder: Option<&'a Path>,

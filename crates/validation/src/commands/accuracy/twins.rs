@@ -17,7 +17,7 @@ use pathtwin::{
     format, progress,
 };
 
-/// What each search may take: some twenty short runs of paths like these.
+/// Budget of each search: some twenty short runs of paths like these.
 const BUDGET: Budget = Budget(Duration::from_secs(20));
 
 /// Draws paths, makes twins of them, and asks both. A path whose twin cannot be made is reported,

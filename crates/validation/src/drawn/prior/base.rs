@@ -125,7 +125,7 @@ fn queues(random: &mut Random, scale: &Scale, underlay: &mut Underlay) {
     }
 }
 
-/// What real paths have and what costs nothing: a little loss and delay variation.
+/// Adds properties of real paths that cost nothing: a little loss and delay variation.
 fn nuisances(random: &mut Random, scale: &Scale, line: &mut Line) {
     if chance(random, 0.12) {
         let share = Parameter::given(percent(between(random, 0.0005, 0.02)));

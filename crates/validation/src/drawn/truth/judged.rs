@@ -12,7 +12,7 @@ use super::{
     mean,
 };
 
-/// How much something matters.
+/// Importance of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Matters {
     No,
@@ -102,7 +102,7 @@ impl Truth {
         });
     }
 
-    /// Whether nothing that matters is wrong.
+    /// Returns true if no fault matters.
     pub fn is_healthy(&self) -> bool {
         self.causes.is_empty()
     }
@@ -163,7 +163,7 @@ impl Truth {
     }
 }
 
-/// Whether a code is allowed in a direction, and of no cause there.
+/// Returns true if a code is allowed in a direction without being a cause there.
 pub(in crate::drawn) fn allows(
     causes: &[Cause],
     allowed: &[Allowed],
@@ -204,7 +204,8 @@ fn noticed_us(cell: &Cell, fault: Fault) -> f64 {
     ADDED_US.max(least)
 }
 
-/// Whether delay with and without matters, from `noticed_us` on, and the share of it that recovers.
+/// Returns whether delay with and without a fault matters, from `noticed_us` on, and the share of
+/// it that recovers.
 fn by_latency(added_us: &[[f64; 2]], noticed_us: f64) -> (Matters, f64) {
     let with = mean(&added_us.iter().map(|a| a[0]).collect::<Vec<_>>());
     let gone = mean(&added_us.iter().map(|a| a[1]).collect::<Vec<_>>());

@@ -32,7 +32,7 @@ pub struct Probe {
     seed: u64,
 }
 
-/// What is read from a cell.
+/// Figures read from a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
     /// Goodput of one flow with the sender's own congestion control, bit/s.
