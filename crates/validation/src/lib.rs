@@ -3,5 +3,6 @@
 
 pub mod accuracy;
 pub mod drawn;
+pub mod fixes;
 pub mod runs;
 pub mod validate;

@@ -50,6 +50,9 @@ pub(crate) struct Fix {
     /// Apply what is advised without asking
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Try remedies even where nothing is wrong
+    #[arg(long)]
+    pub(crate) anyway: bool,
     /// If nothing helps without harm, take the best of what helps at a cost, such as more
     /// retransmissions; the bounds of goodput and delay hold all the same
     #[arg(long)]

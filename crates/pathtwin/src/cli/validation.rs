@@ -16,6 +16,7 @@ use super::Format;
   pathtwin lab accuracy --twins 30 --draw 7  (whether what twins predict is so)
   pathtwin lab accuracy --causes 200 --quick --out drawn   (whether explain is right on paths that
                                              nobody chose; resumes where it stopped)
+  pathtwin lab accuracy --fixes 40 --out fixes  (what fix does on 40 paths of the corpus; resumes)
 
 Exit codes: 0 success, 3 something is missing, 4 a run failed.")]
 pub struct Accuracy {
@@ -40,21 +41,28 @@ pub struct Accuracy {
     /// derived (docs/drawn.md). Draws below 1000 are for training, others for evaluation
     #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs", "twins"])]
     pub causes: Option<usize>,
+    /// Check fix instead of the errors, on this many lab paths of the corpus: what it changes, and
+    /// what that does with another seed (docs/fix.md)
+    #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs", "twins", "causes"])]
+    pub fixes: Option<usize>,
+    /// With --fixes: the folder of the corpus
+    #[arg(long, value_name = "DIR", default_value = "corpus", requires = "fixes")]
+    pub corpus: PathBuf,
     /// With --causes: measure the quick plan instead of the default one
     #[arg(long, requires = "causes")]
     pub quick: bool,
     /// With --pairs: runs without a change, and half as many of each kind with one
     #[arg(long, value_name = "N", default_value_t = 33)]
     pub runs: usize,
-    /// Write every run, and every comparison, to this folder; with --pairs and --causes, reuse
-    /// those that exist
+    /// Write every run, and every comparison, to this folder; with --pairs, --causes and --fixes,
+    /// reuse those that exist
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Runs in parallel; default: one per processor
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// Output format of --causes: tables, or one line a scenario
-    #[arg(long, value_enum, default_value_t = Format::Text, requires = "causes")]
+    /// Output format of --causes and --fixes: tables, or one line a scenario
+    #[arg(long, value_enum, default_value_t = Format::Text, conflicts_with_all = ["coverage", "pairs", "twins"])]
     pub output: Format,
 }
 

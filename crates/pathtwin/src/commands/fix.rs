@@ -76,7 +76,12 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
             &report::findings::text(&findings, false),
         ))?;
     }
-    let known = known(arguments, in_lab, &run)?;
+    // Every change has its risk.
+    let is_unneeded = findings.is_healthy() && !arguments.anyway;
+    if is_text && is_unneeded {
+        format::text("Nothing is wrong, so nothing is tried; --anyway tries remedies.\n")?;
+    }
+    let known = known(arguments, in_lab.filter(|_| !is_unneeded), &run)?;
     if let Some(twin) = known.twin.as_ref().filter(|_| is_text) {
         let twin = format!("The twin: {}.\n\n", twin.text);
         let advice = report::advice::text(&known.advice);

@@ -2,6 +2,7 @@
 
 mod bench;
 mod drawn;
+mod fixes;
 mod pairs;
 mod twins;
 
@@ -33,7 +34,11 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
     // The runs of long plans are more than a cache holds; --out keeps them. Those of twins are
     // short and many.
     let lab = Lab::open(&Config {
-        cache: arguments.twins.is_some() || arguments.causes.is_some(),
+        cache: arguments
+            .twins
+            .or(arguments.causes)
+            .or(arguments.fixes)
+            .is_some(),
         jobs: arguments.jobs,
         wall_limit: WALL_LIMIT,
         ..Config::default()
@@ -52,6 +57,15 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
             output: arguments.output,
         };
         return drawn::drawn(bench, &size).map(|()| ExitCode::SUCCESS);
+    }
+    if let Some(scenarios) = arguments.fixes {
+        let size = fixes::Size {
+            scenarios,
+            corpus: &arguments.corpus,
+            folder: arguments.out.as_deref(),
+            output: arguments.output,
+        };
+        return fixes::fixes(bench, &size).map(|()| ExitCode::SUCCESS);
     }
     match (arguments.coverage, arguments.pairs) {
         (Some(seeds), _) => intervals(bench, seeds),

@@ -13,7 +13,7 @@ use explain::{
     corpus::{File, Outcome, Part, Scenario, Source},
 };
 use lab::{Config, Lab, LabError};
-use model::{job, plan::Plan, run::Run, spec::Spec};
+use model::{cell::Cell, job, plan::Plan, run::Run, spec::Spec};
 
 use validation::runs::without_series;
 
@@ -133,7 +133,7 @@ fn measured(
 const PLAN: &str = "plan.toml";
 
 /// All scenarios of a folder, by file name.
-fn read(dir: &Path) -> anyhow::Result<Vec<Scenario>> {
+pub(super) fn read(dir: &Path) -> anyhow::Result<Vec<Scenario>> {
     let list = std::fs::read_dir(dir).with_context(|| format!("read {}", dir.display()))?;
     let mut files = Vec::new();
     for entry in list {
@@ -166,6 +166,13 @@ fn plan(dir: &Path) -> Result<Plan, Failure> {
 
 /// A scenario of the lab with its plan.
 fn job(scenario: &Scenario, part: Part, plan: &Plan) -> anyhow::Result<job::Measure> {
+    let cell = cell(scenario, part)?;
+    let program = env!("CARGO_PKG_VERSION");
+    Ok(job::Measure::new(cell, plan.clone(), program, LIMIT))
+}
+
+/// The path of a scenario of the lab.
+pub(super) fn cell(scenario: &Scenario, part: Part) -> anyhow::Result<Cell> {
     let Source::Lab { spec, set } = &scenario.source else {
         return Err(anyhow!("this is not a scenario of the lab"));
     };
@@ -173,9 +180,7 @@ fn job(scenario: &Scenario, part: Part, plan: &Plan) -> anyhow::Result<job::Meas
     for (key, value) in set {
         spec.set(key, value)?;
     }
-    let (cell, _) = spec.first_cell()?;
-    let program = env!("CARGO_PKG_VERSION");
-    Ok(job::Measure::new(cell, plan.clone(), program, LIMIT))
+    Ok(spec.first_cell()?.0)
 }
 
 /// Returns the file in which the Run of a scenario is kept, if Runs are.

@@ -1,0 +1,153 @@
+//! `pathtwin lab accuracy --fixes`.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Context;
+use explain::corpus::{Part, Scenario, Source};
+use model::{
+    advice::{Goal, Tried},
+    cause::CauseCode,
+    cell::Cell,
+    units::Seed,
+};
+use pathtwin::{
+    cli::Format,
+    commands::fix::lab::InLab,
+    exit::{Failure, code},
+    format,
+};
+use sys::files::Readers;
+use twin::turns;
+use validation::fixes::{self, Fixed, Try};
+
+use super::Bench;
+use crate::commands::corpus;
+
+/// What each search for a twin, and each trial on it, may take.
+const BUDGET: Duration = Duration::from_secs(60);
+/// Seed of what a kept change does once more, from that of the path.
+const AGAIN: u64 = 10_000;
+
+/// The scenarios, and where their results are kept.
+pub(super) struct Size<'a> {
+    /// How many.
+    pub(super) scenarios: usize,
+    /// Folder of the corpus.
+    pub(super) corpus: &'a Path,
+    /// Folder of the results; existing ones are reused.
+    pub(super) folder: Option<&'a Path>,
+    /// Form of the result.
+    pub(super) output: Format,
+}
+
+/// Runs `fix` on scenarios, in an order that depends on their names alone. One that fails is
+/// reported, and not counted.
+pub(super) fn fixes(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
+    let wrong = |e: anyhow::Error| Failure::new(code::USE, e);
+    let mut scenarios = corpus::read(size.corpus).map_err(wrong)?;
+    scenarios.retain(|s| matches!(s.source, Source::Lab { .. }));
+    scenarios.sort_by_key(|s| (s.seed(Part::Evaluation).0, s.name.clone()));
+    scenarios.truncate(size.scenarios);
+    if let Some(folder) = size.folder {
+        std::fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
+    }
+    let mut all = Vec::new();
+    for scenario in &scenarios {
+        match known(size.folder, scenario)? {
+            Some(fixed) => all.push(fixed),
+            None => match one(bench, scenario) {
+                Ok(fixed) => {
+                    keep(size.folder, &fixed)?;
+                    all.push(fixed);
+                }
+                Err(failure) if failure.code == code::INTERRUPTED => return Err(failure),
+                Err(failure) => {
+                    format::say(format_args!("{}: {:#}", scenario.name, failure.error));
+                }
+            },
+        }
+    }
+    match size.output {
+        Format::Text => format::text(&fixes::markdown(&all, &fixes::score(&all))),
+        Format::Json => format::json(&all),
+        Format::Jsonl => format::json_lines(&all),
+    }
+}
+
+/// `fix --yes` on one path, with the quick plan.
+fn one(bench: Bench<'_>, scenario: &Scenario) -> Result<Fixed, Failure> {
+    let cell = corpus::cell(scenario, Part::Evaluation)?;
+    let lab = InLab {
+        lab: bench.lab,
+        goal: Goal::Balanced,
+        keep: &[],
+        budget: BUDGET,
+        pairs: tune::PAIRS,
+        stop: bench.stop,
+    };
+    let run = lab.measure(&cell, &measure::plans::quick())?;
+    let findings = explain::judge(&run);
+    let mut fixed = Fixed {
+        name: scenario.name.clone(),
+        seed: cell.seed.0,
+        cause: match scenario.is_healthy() {
+            true => vec![CauseCode::HEALTHY],
+            false => scenario.cause.clone(),
+        },
+        found: findings.problems().map(|f| f.code.clone()).collect(),
+        twin: None,
+        tries: Vec::new(),
+        again: None,
+    };
+    if findings.is_healthy() {
+        return Ok(fixed);
+    }
+    let twin = lab.twin(&run)?;
+    fixed.twin = Some(twin.verdict);
+    let advice = lab.advice(&twin)?;
+    let plan = turns(&twin);
+    let attempt = |cell: &Cell, best: &Tried| {
+        let done = lab.prove(cell, &plan, best)?;
+        let tried = Try::of(best.name.to_string(), &best.remedies, &done);
+        Ok::<_, Failure>((done, tried))
+    };
+    let offers = tune::offers(&advice, &findings, false);
+    let tries = tune::until_kept(&offers, |_, best| -> Result<_, Failure> {
+        let (done, tried) = attempt(&cell, best)?;
+        fixed.tries.push(tried);
+        if done.is_kept() {
+            let other = Cell {
+                seed: Seed(cell.seed.0 + AGAIN),
+                ..cell.clone()
+            };
+            fixed.again = Some(attempt(&other, best)?.1);
+        }
+        Ok(Some(done))
+    });
+    tries.map(|_| fixed)
+}
+
+fn file(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.json"))
+}
+
+fn known(folder: Option<&Path>, scenario: &Scenario) -> Result<Option<Fixed>, Failure> {
+    let file = folder.map(|folder| file(folder, &scenario.name));
+    let Some(file) = file.filter(|file| file.exists()) else {
+        return Ok(None);
+    };
+    let bytes = std::fs::read(&file).with_context(|| format!("read {}", file.display()))?;
+    let fixed = serde_json::from_slice(&bytes);
+    Ok(Some(fixed.with_context(|| file.display().to_string())?))
+}
+
+fn keep(folder: Option<&Path>, fixed: &Fixed) -> Result<(), Failure> {
+    let Some(folder) = folder else {
+        return Ok(());
+    };
+    let text = serde_json::to_vec_pretty(fixed).context("write a result as JSON")?;
+    format::file(&file(folder, &fixed.name), Readers::ByUmask, &text)
+}

@@ -1,0 +1,99 @@
+//! `fix` on lab paths with known causes: what it changed there, and what that did.
+//!
+//! A change is kept by its proof, and so looks good in it. What it did is therefore measured once
+//! more, with another seed, by a proof whose decision does not count.
+
+mod score;
+mod table;
+
+use model::{
+    cause::CauseCode,
+    job::ProveOutput,
+    proof::{Decision, Proved},
+    remedy::Remedy,
+    twin::TwinVerdict,
+};
+use serde::{Deserialize, Serialize};
+
+pub use score::{Score, score};
+pub use table::markdown;
+
+/// `fix` on one scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fixed {
+    /// Name of the scenario.
+    pub name: String,
+    /// Seed of the path.
+    pub seed: u64,
+    /// True causes; `healthy` if there are none.
+    pub cause: Vec<CauseCode>,
+    /// Causes that `explain` found, without remarks.
+    pub found: Vec<CauseCode>,
+    /// Verdict on the twin; absent if none was searched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<TwinVerdict>,
+    /// What was tried on the hosts, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tries: Vec<Try>,
+    /// The last of them once more with another seed, if it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<Try>,
+}
+
+/// A remedy that was tried on the hosts of a path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Try {
+    /// Its name.
+    pub name: String,
+    /// What was changed.
+    pub remedies: Vec<Remedy>,
+    /// The decision; absent if there is no proof.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    /// The figures that decided.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<Proved>,
+    /// Whether the hosts differed from before although the change was undone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_changed: bool,
+    /// Why there is no proof.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub why: Vec<String>,
+}
+
+impl Try {
+    /// What a proof of remedies gave.
+    pub fn of(name: String, remedies: &[Remedy], done: &ProveOutput) -> Self {
+        let proof = done.proof.as_ref();
+        let refused = done.not_applied.iter().map(ToString::to_string);
+        Self {
+            name,
+            remedies: remedies.to_vec(),
+            decision: proof.map(|p| p.decision),
+            figures: proof.map(|p| p.figures.clone()).unwrap_or_default(),
+            left_changed: done.left_changed.is_some(),
+            why: done
+                .error
+                .iter()
+                .map(ToString::to_string)
+                .chain(refused)
+                .collect(),
+        }
+    }
+
+    fn is_kept(&self) -> bool {
+        self.decision.is_some_and(Decision::is_kept)
+    }
+}
+
+impl Fixed {
+    /// Whether nothing is wrong with the path.
+    pub fn is_healthy(&self) -> bool {
+        self.cause.iter().all(|c| *c == CauseCode::HEALTHY)
+    }
+
+    /// What was kept.
+    pub fn kept(&self) -> Option<&Try> {
+        self.tries.last().filter(|last| last.is_kept())
+    }
+}

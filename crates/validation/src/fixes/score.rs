@@ -1,0 +1,120 @@
+//! Counts over scenarios.
+
+use model::{
+    comparison::Verdict,
+    net::{Direction, Side},
+    proof::{Decision, Proved, Role},
+    remedy::{Action, Flow, Remedy},
+    run::Better,
+};
+
+use super::{Fixed, Try};
+use crate::accuracy::count::Count;
+
+/// Share of the goodput that a change must leave, and what it may add to a delay: the bounds of
+/// `tune`'s proof (docs/reference/tune.md).
+const GOODPUT: f64 = 0.9;
+const DELAY: (f64, f64) = (1.1, 5_000.0);
+
+/// How often `fix` did what it should.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Score {
+    /// Healthy paths on which nothing was tried.
+    pub untouched: Count,
+    /// Healthy paths on which nothing was kept.
+    pub left_alone: Count,
+    /// Paths with a cause on which a change was kept.
+    pub kept: Count,
+    /// Kept changes each of whose settings is on a host where it acts on a figure that improved.
+    pub right_host: Count,
+    /// Kept changes whose improved figures all lie in their predicted intervals.
+    pub as_predicted: Count,
+    /// Predicted figures of kept changes that lie in their intervals, guards included.
+    pub figures_as_predicted: Count,
+    /// Kept changes that improve what they were kept for once more, with another seed.
+    pub again: Count,
+    /// Paths that are not worse afterwards: nothing was kept and the hosts are as before, or no
+    /// figure is worse beyond its bound with another seed.
+    pub not_worse: Count,
+    /// Hosts that were as before where nothing was kept.
+    pub undone: Count,
+}
+
+/// Counts over all scenarios.
+pub fn score(all: &[Fixed]) -> Score {
+    let mut score = Score::default();
+    for fixed in all {
+        let kept = fixed.kept();
+        match fixed.is_healthy() {
+            true => {
+                score.untouched.add(fixed.tries.is_empty());
+                score.left_alone.add(kept.is_none());
+            }
+            false => score.kept.add(kept.is_some()),
+        }
+        match kept {
+            Some(kept) => count(&mut score, kept, fixed.again.as_ref()),
+            None => {
+                let undone = !fixed.tries.iter().any(|t| t.left_changed);
+                score.undone.add(undone);
+                score.not_worse.add(undone);
+            }
+        }
+    }
+    score
+}
+
+fn count(score: &mut Score, kept: &Try, again: Option<&Try>) {
+    let figures = again.map_or(&kept.figures, |again| &again.figures);
+    let right = kept.remedies.iter().all(|remedy| acts(remedy, figures));
+    score.right_host.add(right);
+    let predicted = |figure: &&Proved| figure.predicted.is_some();
+    let of = |role| figures.iter().filter(move |f| f.role == role);
+    let targets: Vec<bool> = of(Role::Target).filter_map(Proved::as_predicted).collect();
+    if !targets.is_empty() {
+        score.as_predicted.add(targets.iter().all(|holds| *holds));
+    }
+    for figure in figures.iter().filter(predicted) {
+        if let Some(holds) = figure.as_predicted() {
+            score.figures_as_predicted.add(holds);
+        }
+    }
+    if let Some(again) = again {
+        score
+            .again
+            .add(again.decision.is_some_and(Decision::is_kept));
+        score.not_worse.add(!again.figures.iter().any(is_worse));
+    }
+}
+
+/// Whether a setting is on a host where it acts on a direction that improved: what a host sends by
+/// its own settings, what it receives by its windows and shapers of what comes in.
+fn acts(remedy: &Remedy, figures: &[Proved]) -> bool {
+    let Some(side) = remedy.on.side() else {
+        return false;
+    };
+    let improved = |direction| {
+        let mut own = figures.iter().filter(|f| f.direction == direction);
+        own.any(|f| f.verdict == Verdict::Better)
+    };
+    let all = [Direction::Down, Direction::Up].into_iter();
+    let sends = all.clone().filter(|d| Side::sends(*d) == side);
+    match &remedy.action {
+        Action::CongestionControl { .. } | Action::Queue { .. } => sends.clone().any(improved),
+        Action::Shaper {
+            flow: Flow::Egress, ..
+        } => sends.clone().any(improved),
+        Action::Shaper { direction, .. } => improved(*direction),
+        _ => all.clone().any(improved),
+    }
+}
+
+/// Whether a figure is worse beyond its bound.
+fn is_worse(figure: &Proved) -> bool {
+    let (without, with) = (figure.without, figure.with);
+    let beyond = match figure.figure.better() {
+        Better::Higher => with < without * GOODPUT,
+        _ => with > without * DELAY.0 && with > without + DELAY.1,
+    };
+    figure.verdict == Verdict::Worse && beyond
+}
