@@ -128,7 +128,7 @@ pub struct Row {
     pub seen: Vec<String>,
     /// Observations that broke the bound.
     pub broken: Vec<String>,
-    /// Whether the bound held.
+    /// Verdict: whether the bound held.
     pub verdict: Verdict,
 }
 

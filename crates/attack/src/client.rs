@@ -250,7 +250,7 @@ pub fn prove(
     Ok(false)
 }
 
-/// Whether a datagram confirms that an address is proved.
+/// Returns true if a datagram confirms that an address is proved.
 pub fn is_proved(bytes: &[u8]) -> bool {
     matches!(Datagram::parse(bytes), Some(Datagram::Proved(_)))
 }

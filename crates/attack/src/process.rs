@@ -63,7 +63,7 @@ impl Held {
         Ok(last)
     }
 
-    /// Whether resources are back at those `before`, within the tolerance.
+    /// Returns true if resources are back at those `before`, within the tolerance.
     pub fn is_back(&self, before: &Self) -> bool {
         let within = |now: u64, then: u64| now as f64 <= then as f64 * MORE;
         within(self.threads, before.threads)

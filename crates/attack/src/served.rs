@@ -159,7 +159,7 @@ impl Served {
         self.child.id()
     }
 
-    /// Whether it is still running.
+    /// Returns true if it is still running.
     pub fn is_alive(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }

@@ -6,11 +6,11 @@ use model::{
 };
 use stats::Interval;
 
-/// How unlikely a difference must be, corrected for the number of comparisons.
+/// Significance level, before the correction for the number of comparisons.
 const UNLIKELY: f64 = 0.05;
 
-/// Whether a kind is a share: its change counts in percentage points, for one of nearly nothing is
-/// soon doubled.
+/// Returns true if a kind is a share: its change counts in percentage points, because a share of
+/// nearly nothing is soon doubled.
 fn share(kind: FigureKind) -> bool {
     kind.unit() == Measure::Share
 }
@@ -102,7 +102,7 @@ pub(crate) fn correct(comparison: &mut Comparison) {
     }
 }
 
-/// Whether the change is known and lies, with its whole interval, within what does not matter.
+/// Returns true if the change is known and its whole interval lies within the tolerance.
 fn same(line: &Compared, limits: (f64, f64)) -> bool {
     let known = line.p.and_then(|_| change(line, limits.0, limits.1));
     known.is_some_and(|(change, limits)| change.low >= limits.0 && change.high <= limits.1)

@@ -25,7 +25,7 @@ pub use measured::Measured;
 pub use select::{Query, SelectError, Selected, Source, select};
 pub use set::{NoSet, Set};
 
-/// How to compare.
+/// Options of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// The smallest change that matters, as a share.
@@ -128,7 +128,7 @@ fn unit(before: usize, after: usize) -> Unit {
     }
 }
 
-/// Why no goodput is compared, although one side tried to measure it and it is wanted.
+/// Returns why no goodput is compared, although one side tried to measure it and it is wanted.
 fn no_throughput(
     comparison: &Comparison,
     before: &[Measured],

@@ -13,7 +13,7 @@ use model::{
 pub struct Measured {
     /// Id of the run.
     pub id: String,
-    /// Whether it is of a lab path.
+    /// True if it was measured on a lab path.
     pub lab: bool,
     /// Samples of TCP and QUIC that count, and all of them.
     pub(crate) throughput: (usize, usize),

@@ -7,7 +7,7 @@ use crate::{Measured, Set};
 /// A run, with what is needed to find those before it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selected {
-    /// When it started, µs since 1970.
+    /// Start time, µs since 1970.
     pub started_us: u64,
     /// The path that it is of in the history; absent for a file.
     pub path: Option<String>,
@@ -39,9 +39,9 @@ pub struct Query<'a> {
     pub newest: Option<u64>,
 }
 
-/// Where runs are found: files, and a history.
+/// Source of runs: files, and a history.
 pub trait Source {
-    /// Why a run is not found.
+    /// Error finding a run.
     type Error: From<SelectError>;
 
     /// The run in a file, or with an id that begins so.
@@ -63,7 +63,7 @@ pub trait Source {
     fn query(&mut self, query: &Query<'_>) -> Result<Vec<Selected>, Self::Error>;
 }
 
-/// Why no runs can be selected.
+/// Error selecting runs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SelectError {
     /// Both sets are relative to the other.

@@ -13,7 +13,7 @@ pub enum Set<'a> {
     These(Vec<&'a str>),
 }
 
-/// Why a text is no name of a set.
+/// Error in the name of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSet {
     text: String,

@@ -10,7 +10,7 @@ use traffic::load::probe::Timing;
 pub(crate) struct Engine<'a> {
     /// The cell's folder.
     pub(crate) folder: &'a Path,
-    /// Whether this is a guest, with virtual time and a kernel of its own.
+    /// True if this is a guest, with virtual time and a kernel of its own.
     pub(crate) guest: bool,
 }
 
@@ -24,7 +24,7 @@ impl Engine<'_> {
         }
     }
 
-    /// How well the timers of its kernel keep time.
+    /// Returns the precision of its kernel's timers.
     pub(crate) fn timers(&self) -> testbed::Timers {
         if self.guest {
             testbed::Timers::Exact

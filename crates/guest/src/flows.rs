@@ -21,7 +21,7 @@ use site::Site;
 pub(crate) struct Started {
     pub(crate) info: Info,
     load: Load,
-    /// When it is to be stopped, if before the end.
+    /// Time at which it is to be stopped, if before the end.
     stop: Option<Instant>,
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{Engine, work};
 
-/// Where the cell's folder is mounted.
+/// Mount point of the cell's folder.
 const FOLDER: &str = "/cell";
 
 /// Prepares the guest and does its job.

@@ -182,7 +182,7 @@ fn quiet(cell: &Cell) -> Cell {
     cell
 }
 
-/// Where the near end reaches the far one.
+/// Returns the addresses at which the near end reaches the far one.
 fn targets(cell: &Cell, bed: &Testbed) -> anyhow::Result<Vec<Target>> {
     let end = bed.far();
     let address = |ip: Option<IpAddr>| ip.context("the far end has no address");

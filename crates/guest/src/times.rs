@@ -38,7 +38,7 @@ pub(crate) fn address(node: &Node) -> anyhow::Result<std::net::IpAddr> {
         .with_context(|| format!("{} has no address", node.name))
 }
 
-/// Whether the measured traffic has data in `direction`.
+/// Returns true if the measured traffic has data in `direction`.
 pub(crate) fn loads(cell: &Cell, direction: Direction) -> bool {
     cell.traffic.directions.contains(&direction)
 }

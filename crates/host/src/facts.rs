@@ -48,7 +48,7 @@ pub fn tunnel(toward: IpAddr) -> Option<TunnelFacts> {
     path::facts(toward, &mut Notes::default()).tunnel().cloned()
 }
 
-/// Why the kernel refused a request, for a note that names the request.
+/// Returns why the kernel refused a request, for a note that names the request.
 fn cause(error: &NetlinkError) -> Value {
     let system = Value::from(&error.io());
     match &error.kernel_message {

@@ -2,7 +2,7 @@
 
 use syn::Attribute;
 
-/// Whether something exists in tests only.
+/// Returns true if something exists in tests only.
 pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let test = |text: String| text == "test" || text.starts_with("all (test");

@@ -47,7 +47,7 @@ pub fn unexplained_errors(workspace: &Path) -> Result<Vec<Unexplained>, ReadErro
     Ok(found)
 }
 
-/// Whether a file is of a crate that has a library.
+/// Returns true if a file belongs to a crate with a library.
 fn is_library(file: &Path) -> bool {
     let sources = file
         .ancestors()
@@ -117,7 +117,7 @@ fn can_fail(signature: &Signature) -> bool {
     last.is_some_and(|segment| segment.ident == "Result")
 }
 
-/// Whether the documentation has the heading.
+/// Returns true if the documentation has the heading.
 fn has_heading(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {

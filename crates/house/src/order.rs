@@ -9,8 +9,8 @@ pub(crate) fn table(architecture: &str) -> Vec<&str> {
         .collect()
 }
 
-/// What breaks the order, in words: crates that are not in the table, and uses of crates below.
-/// What only tests use does not count.
+/// Returns violations of the order as sentences: crates that are not in the table, and uses of
+/// crates below. Uses in tests do not count.
 pub fn breaches(workspace: &Path) -> Vec<String> {
     let text = fs::read_to_string(workspace.join("ARCHITECTURE.md")).unwrap_or_default();
     let order = table(&text);
@@ -37,8 +37,8 @@ pub fn breaches(workspace: &Path) -> Vec<String> {
     found
 }
 
-/// What a crate must not use although it is above it: the column "must not" of the table, as far as
-/// a use would show it.
+/// Crates that a crate must not use although they are above it: the column "must not" of the table,
+/// as far as a use would show it.
 const FORBIDDEN: [(&str, &[&str]); 3] = [
     // It neither judges nor computes statistics: Findings come from its caller, and quantities from
     // `analysis`.

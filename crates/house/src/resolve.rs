@@ -13,7 +13,7 @@ use crate::{
 /// Longest chain of re-exports that is followed.
 const DEPTH: usize = 16;
 
-/// Which module depends on which, and the file and line that first states it.
+/// Dependencies between modules, with the file and line that first states each.
 pub(crate) type Dependencies = BTreeMap<Place, BTreeMap<Place, (PathBuf, usize)>>;
 
 /// The dependencies between the files of a crate.
@@ -48,7 +48,7 @@ fn target(tree: &Tree, place: &Place, module: &Module, named: &Named) -> Option<
     Some(tree.modules.get(&at)?.unit.clone())
 }
 
-/// Where a path ends.
+/// Target of a path.
 enum End {
     /// At something that this module defines.
     Item(Place),

@@ -13,7 +13,7 @@ use crate::{
     paths::{Named, Names},
 };
 
-/// Why a crate could not be read.
+/// Error reading a crate.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// A file could not be read.
@@ -133,7 +133,7 @@ impl Tree {
     }
 }
 
-/// Where code stands.
+/// Location of code.
 struct Source<'a> {
     unit: Place,
     file: &'a Path,

@@ -89,7 +89,7 @@ fn sources(folder: &Path) -> String {
         .collect()
 }
 
-/// Whether a source defines a name: an item, a field or a variant.
+/// Returns true if a source defines a name: an item, a field or a variant.
 fn defines(source: &str, name: &str) -> bool {
     source.lines().any(|line| {
         let line = line.trim_start();

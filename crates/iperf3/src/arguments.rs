@@ -10,7 +10,7 @@ use model::spec::quantity::{self, QuantityError};
 
 use crate::wire::PORT;
 
-/// Why an argument is wrong.
+/// Error in an argument.
 #[derive(Debug, thiserror::Error)]
 pub enum ArgumentError {
     /// No host.

@@ -26,16 +26,16 @@ use super::{
     wire::{Control, Cookie, MAX_RESULTS, State},
 };
 
-/// How long a connection may take.
+/// Timeout of a connection.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long the server may take for a step.
+/// Timeout of the server for a step.
 const STEP: Duration = Duration::from_secs(30);
 /// Time between two tries to open a UDP stream, and how many there are.
 const TRY: Duration = Duration::from_secs(1);
 const TRIES: u32 = 5;
-/// How long a test of a number of bytes may go without any progress.
+/// Maximum time without progress in a test of a number of bytes.
 const STUCK: Duration = Duration::from_secs(60);
-/// How long after the last datagram none is expected any more.
+/// Time after the last datagram when no more are expected.
 const LAST: Duration = Duration::from_secs(2);
 /// Time between two checks whether all bytes have arrived.
 const PEEK: Duration = Duration::from_millis(1);
@@ -46,7 +46,7 @@ pub struct Options {
     /// Request to the server. `len` may be absent: then 128 KiB for TCP, and for UDP as much
     /// as a segment of the control connection carries. `time_s` is set from `duration`.
     pub params: Params,
-    /// How long to send after the omitted part, if no bytes or blocks are given.
+    /// Sending time after the omitted part, if no bytes or blocks are given.
     pub duration: Duration,
 }
 
@@ -118,8 +118,8 @@ fn agreed(options: &Options, control: &TcpStream) -> Params {
     params
 }
 
-/// Whether datagrams may run out of numbers of 32 bits. All servers know these; some that are not
-/// iperf3 pass over a wish for more.
+/// Returns true if sequence numbers of 32 bits may not suffice for the datagrams. All servers
+/// support these; some that are not iperf3 ignore a request for more.
 fn is_long(params: &Params, duration: Duration) -> bool {
     /// More datagrams a second than one stream sends.
     const FASTEST: f64 = 1e7;
@@ -327,7 +327,7 @@ impl Client<'_> {
     }
 }
 
-/// Whether bytes move at all.
+/// Progress of a test, to detect a stall.
 struct Progress {
     /// Time of one block at the rate that was asked for.
     block: Duration,

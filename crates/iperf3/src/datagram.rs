@@ -10,7 +10,7 @@ const OLD_REPLIES: [[u8; 4]; 2] = [987_654_321_u32.to_le_bytes(), 987_654_321_u3
 /// Bytes of a head with a number of 64 bits; a datagram has at least these.
 pub const HEAD: usize = 16;
 
-/// Whether a datagram is a server's answer to [`HELLO`].
+/// Returns true if a datagram is a server's answer to [`HELLO`].
 pub fn is_reply(bytes: &[u8]) -> bool {
     bytes == REPLY || OLD_REPLIES.iter().any(|old| bytes == old)
 }
@@ -18,7 +18,7 @@ pub fn is_reply(bytes: &[u8]) -> bool {
 /// Header of each datagram, all big endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// When it was sent, on a clock of the sender's own, s.
+    /// Send time on the sender's clock, s.
     pub seconds: u32,
     /// And µs.
     pub micros: u32,
@@ -55,7 +55,7 @@ impl Head {
         })
     }
 
-    /// When it was sent, ns on the sender's clock.
+    /// Returns the send time, ns on the sender's clock.
     pub fn sent_ns(&self) -> i64 {
         i64::from(self.seconds) * 1_000_000_000 + i64::from(self.micros) * 1000
     }

@@ -26,7 +26,7 @@ const LEAST_BUFFER: u64 = 64 << 10;
 /// Bytes that a stream works on.
 pub(crate) const WORK: usize = 64 << 10;
 
-/// Which tests a server accepts, and of whom.
+/// Tests a server accepts, and from whom.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Limits of clients, each and together. A test is a session; other protocols of this
@@ -66,7 +66,7 @@ pub(crate) fn udp_buffer(streams: usize) -> usize {
     share.clamp(LEAST_BUFFER, UDP_BUFFER) as usize
 }
 
-/// How long a test may send: what it asks for, or what is allowed if it goes by bytes.
+/// Returns the sending time of a test: the requested one, or the maximum if it goes by bytes.
 fn duration(params: &Params, limits: &Limits) -> Duration {
     let longest = limits.time_s.map(Duration::try_from_secs_f64);
     match params.time_s {

@@ -27,7 +27,7 @@ pub struct Outcome {
     pub server: End,
     /// All streams, in the order in which they were opened.
     pub streams: Vec<Stream>,
-    /// Why the figures are not of what was asked for; empty if they are.
+    /// Reasons why the figures are not those requested; empty if they are.
     pub invalid: Vec<Invalid>,
 }
 

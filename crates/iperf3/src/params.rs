@@ -28,7 +28,7 @@ pub enum Protocol {
 pub struct Params {
     /// Transport of the data streams.
     pub protocol: Protocol,
-    /// Who sends: up the client, down the server (`-R`), or both over streams of their own
+    /// Sending end: up the client, down the server (`-R`), or both over separate streams
     /// (`--bidir`).
     pub direction: LoadDirection,
     /// Streams in each direction, 1 to 128.
@@ -85,7 +85,7 @@ impl Default for Params {
     }
 }
 
-/// Why a server does not do a test with the parameters of a client.
+/// Reason why a server refuses a test with the parameters of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refused {
     /// No parameters came, but something else.

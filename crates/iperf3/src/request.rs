@@ -23,7 +23,7 @@ const DURATION: Duration = Duration::from_secs(10);
 pub struct Request {
     /// Datagrams instead of a connection.
     pub udp: bool,
-    /// Who sends: the client (up), the server (down), or both.
+    /// Sending end: the client (up), the server (down), or both.
     pub direction: LoadDirection,
     /// Streams in each direction.
     pub parallel: u32,
@@ -43,7 +43,7 @@ pub struct Request {
     pub nodelay: bool,
 }
 
-/// Why a test cannot be requested.
+/// Reason why a test cannot be requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// The length of a write or datagram is out of range.

@@ -21,7 +21,7 @@ pub struct Cpu {
 pub struct Results {
     /// Its processor time.
     pub cpu: Cpu,
-    /// Whether its streams count retransmissions; absent if it only received.
+    /// True if its streams count retransmissions; absent if it only received.
     pub has_retransmits: Option<bool>,
     /// Congestion control that its sockets really used.
     pub congestion_used: Option<String>,

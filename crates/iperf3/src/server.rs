@@ -29,7 +29,7 @@ use traffic::STACK;
 
 pub use super::limits::Config;
 
-/// How long a connection may take to send its cookie.
+/// Timeout of a connection for its cookie.
 const SHOW: Duration = Duration::from_secs(10);
 /// Longest wait before what else there is to do is dealt with.
 const WAIT: Duration = Duration::from_millis(100);
@@ -75,7 +75,7 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// Returns the listen address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -18,9 +18,9 @@ pub struct Servers(Vec<Server>);
 #[derive(Debug, thiserror::Error)]
 #[error("listen on {address}: {source}")]
 pub struct BindError {
-    /// Which.
+    /// The address.
     address: SocketAddr,
-    /// Why not.
+    /// The I/O error.
     source: io::Error,
 }
 
@@ -49,7 +49,7 @@ impl Servers {
         Ok(Self(listen.iter().map(bind).collect::<Result<_, _>>()?))
     }
 
-    /// Where they listen.
+    /// Returns the listen addresses.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.0.iter().map(Server::address).collect()
     }

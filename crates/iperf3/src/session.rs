@@ -29,22 +29,22 @@ use super::{
     wire::{Control, MAX_PARAMS, MAX_RESULTS, Message, State},
 };
 
-/// How long a client may take to send its parameters, and to close.
+/// Timeout of a client for its parameters, and for closing.
 const STEP: Duration = Duration::from_secs(10);
 const DONE: Duration = Duration::from_secs(2);
-/// How long it may take to open its streams.
+/// Timeout for opening its streams.
 const OPEN: Duration = Duration::from_secs(20);
-/// How long after the time of a test, when nothing flows any more, its client may take to end it.
+/// Time after the end of a test, when nothing flows any more, within which its client must end it.
 const ENDING: Duration = Duration::from_secs(10);
 /// Ports below are those of services, which might answer what is sent to them (RFC 6335 section 6).
 const FIRST_USER_PORT: u16 = 1024;
 /// A client whose host does not answer on the control connection for so long is gone: first
 /// silence, time between two tries, and their number.
 const ALIVE: (Duration, Duration, u32) = (Duration::from_secs(3), Duration::from_secs(1), 5);
-/// How long a client that has closed a stream may take to send the reason.
+/// Timeout of a client that has closed a stream for sending the reason.
 const EXPLAIN: Duration = Duration::from_secs(2);
 
-/// How far a session is, as the one who accepts connections needs to know.
+/// State of a session, for the code that accepts connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Step {
@@ -293,7 +293,7 @@ impl Session<'_> {
         }
     }
 
-    /// Whether the client ended the test within `limit`.
+    /// Returns true if the client ended the test within `limit`.
     fn ended(&mut self, limit: Duration) -> Result<bool, Error> {
         if !self.control.ready(limit)? {
             return Ok(false);

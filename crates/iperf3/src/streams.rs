@@ -134,7 +134,7 @@ fn lost(udp: &Counter) -> u64 {
 pub struct Tally {
     /// Number of the stream.
     pub id: u32,
-    /// Whether this end sent.
+    /// True if this end sent.
     pub sends: bool,
     /// Payload bytes.
     pub bytes: u64,
@@ -199,7 +199,7 @@ pub(super) struct Streams {
     streams: Vec<Stream>,
     /// Start of the counted part.
     from: Instant,
-    /// When sending or counting was ended.
+    /// End of sending or counting.
     end: Option<Instant>,
 }
 
@@ -245,7 +245,7 @@ impl Streams {
         self.load.start
     }
 
-    /// When its streams end, whatever the peer does.
+    /// Returns the end of its streams, whatever the peer does.
     pub(super) fn deadline(&self) -> Instant {
         self.load.lease.deadline(self.load.start)
     }
@@ -282,7 +282,7 @@ impl Streams {
         infos.filter_map(|i| i.bytes_acked).sum()
     }
 
-    /// Whether the peers' kernels have all that was sent.
+    /// Returns true if the peers' kernels have acknowledged all data sent.
     pub(super) fn acknowledged(&self) -> bool {
         let sending = self.streams.iter().filter(|s| s.sends);
         sending

@@ -162,7 +162,7 @@ impl Control {
         self.send(&bytes)
     }
 
-    /// Whether something is there to be read, waiting for it up to `limit`.
+    /// Waits up to `limit` for data to read; returns true if there is any.
     pub(super) fn ready(&self, limit: Duration) -> Result<bool, Error> {
         let ready = sys::wait::readable(&[self.stream.as_fd()], limit).map_err(Error::Control)?;
         Ok(ready.contains(&true))

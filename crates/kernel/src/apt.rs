@@ -239,7 +239,7 @@ fn package_line(listing: &str, name: &str) -> Option<PackageLine> {
         })
 }
 
-/// Whether apt refused an index for its age alone.
+/// Returns true if apt refused an index only because of its age.
 pub(super) fn is_expired(error: &KernelError) -> bool {
     matches!(error, KernelError::Step { tail, .. }
         if tail.contains("is expired") || tail.contains("is not valid anymore"))

@@ -70,7 +70,7 @@ pub fn build(
     build_in(&Cache::from_env()?, options, trial, progress)
 }
 
-/// As [`build`], in a given cache.
+/// Same as [`build`], in a given cache.
 pub(super) fn build_in(
     cache: &Cache,
     options: &BuildOptions,

@@ -66,7 +66,7 @@ impl Cache {
         &self.root
     }
 
-    /// Where packages are kept, so that another recipe needs no second download.
+    /// Returns the folder of downloaded packages, so that another recipe needs no second download.
     pub(super) fn downloads(&self) -> PathBuf {
         self.root.join("source")
     }

@@ -130,7 +130,7 @@ impl Config {
         self.get("CONFIG_HZ")?.parse().ok()
     }
 
-    /// Whether the x86 vector code of WireGuard's cipher is in.
+    /// Returns true if it includes the x86 vector code of WireGuard's cipher.
     pub(super) fn simd_crypto(&self) -> bool {
         self.get("CONFIG_CRYPTO_LIB_CHACHA_ARCH") == Some("y")
             && self.get("CONFIG_CRYPTO_LIB_POLY1305_ARCH") == Some("y")

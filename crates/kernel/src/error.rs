@@ -87,7 +87,7 @@ pub enum KernelError {
     Trial {
         /// Version of the image.
         version: String,
-        /// How the attempt failed.
+        /// The error.
         why: TrialError,
     },
     /// A program that was run failed.
@@ -95,11 +95,11 @@ pub enum KernelError {
     Step {
         /// The action.
         step: String,
-        /// How it ended.
+        /// Its end.
         end: StepEnd,
         /// The last lines of the log.
         tail: String,
-        /// Where the whole log is.
+        /// The complete log.
         log: PathBuf,
     },
     /// The build was asked to stop.
@@ -124,7 +124,7 @@ fn list(images: &[String]) -> String {
     }
 }
 
-/// Why an image failed its trial; the caller's own error.
+/// Error of an image's trial; the caller's own type.
 pub type TrialError = Box<dyn Error + Send + Sync>;
 
 impl KernelError {

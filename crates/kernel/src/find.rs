@@ -95,7 +95,7 @@ pub(super) fn find_in(cache: &Cache, name: &str) -> Result<Image, KernelError> {
     })
 }
 
-/// Whether a version or the beginning of a hash names an image.
+/// Returns true if a version or the beginning of a hash names an image.
 fn is_named(image: &Image, name: &str) -> bool {
     let version = version(image);
     let of_series = version

@@ -41,7 +41,7 @@ pub struct Meta {
     pub size_bytes: u64,
     /// `7.2.13`
     pub version: String,
-    /// Where the source came from; absent for an image that the lab did not build.
+    /// Origin of the source; absent for an image that the lab did not build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceInfo>,
     /// Hash over the fragment, the patches and the compiler.
@@ -50,7 +50,7 @@ pub struct Meta {
     /// Hash over the fragment and the patches alone; absent in documents of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<String>,
-    /// Whether the image was built on another host and imported.
+    /// True if the image was built on another host and imported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
     /// First line of `gcc --version`.
@@ -59,15 +59,15 @@ pub struct Meta {
     /// Timer ticks a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hz: Option<u32>,
-    /// Whether `PATHTWIN_SEED` decides its entropy; without that no run repeats.
+    /// True if `PATHTWIN_SEED` determines its entropy; without that no run is repeatable.
     pub seeded: bool,
-    /// Whether it can run programs without ptrace (`seccomp=on`, Linux 6.16 and later).
+    /// True if it can run programs without ptrace (`seccomp=on`, Linux 6.16 and later).
     pub seccomp: bool,
-    /// Whether the cipher of WireGuard uses the CPU's vector units.
+    /// True if the cipher of WireGuard uses the CPU's vector units.
     pub simd_crypto: bool,
-    /// As `net.ipv4.tcp_congestion_control` names them.
+    /// Names from `net.ipv4.tcp_congestion_control`.
     pub congestion_controls: Vec<String>,
-    /// As `tc` names them.
+    /// Names as in `tc`.
     pub qdiscs: Vec<String>,
     /// Kinds of tunnel devices.
     pub tunnels: Vec<String>,
@@ -80,7 +80,7 @@ pub struct Meta {
     pub config: String,
 }
 
-/// Where a kernel source came from.
+/// Origin of a kernel source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceInfo {
     /// `linux-source-7.2 7.2.13-1`, or the name of the file.

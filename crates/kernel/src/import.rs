@@ -25,7 +25,7 @@ pub fn import(
     import_in(&Cache::from_env()?, file, trial, progress)
 }
 
-/// As [`import`], into a given cache.
+/// Same as [`import`], into a given cache.
 fn import_in(
     cache: &Cache,
     file: &Path,

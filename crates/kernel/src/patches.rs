@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{Context as _, KernelError};
 use super::run::{Runner, plain};
 
-/// Which patches, in which order; see the file itself.
+/// Patches in their order; see the file itself.
 pub(super) const SERIES: &str = include_str!("../patches/series");
 
 /// Every patch that the series can name.

@@ -23,7 +23,7 @@ pub enum Stage {
     Install,
 }
 
-/// Where a build stands.
+/// Progress of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress<'a> {
     /// The step.

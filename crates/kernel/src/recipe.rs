@@ -76,7 +76,7 @@ pub(super) fn recipe(tools: &Toolchain) -> String {
 /// Images that this version's recipe makes of the pinned source.
 const KNOWN: &str = include_str!("../images.sha256");
 
-/// Whether an image, by its SHA-256, is one of those.
+/// Returns true if an image is one of those, by its SHA-256.
 pub(super) fn known(sha256: &str) -> bool {
     KNOWN
         .lines()

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::{Context as _, KernelError, StepEnd};
 
-/// How many lines of the log an error carries.
+/// Number of lines of the log in an error.
 const TAIL_LINES: usize = 15;
 
 /// The log of one build, and its flag to stop.

@@ -12,7 +12,7 @@ use super::tested::{Fit, Offer, PINNED, sort};
 /// Queried in this order. Unstable has the newest.
 const SUITES: &[&str] = &["unstable", "testing", "stable-backports", "stable"];
 
-/// Where the package `debian-archive-keyring` puts its keys.
+/// Folders in which the package `debian-archive-keyring` installs its keys.
 const KEYRINGS: &[&str] = &[
     "/usr/share/keyrings/debian-archive-keyring.gpg",
     "/usr/share/keyrings/debian-archive-keyring.pgp",
@@ -203,7 +203,7 @@ pub(super) enum Candidate {
 }
 
 impl Candidate {
-    /// Where it comes from, and what it is.
+    /// Returns its origin and its kind.
     pub(super) fn describe(&self) -> (String, String) {
         match self {
             Self::Kept(file) => (

@@ -43,7 +43,7 @@ const LEAVE_OUT: &[&str] = &[
     "*/Documentation/*.yaml",
 ];
 
-/// Which kind of source a path is, by its name or because it is a folder.
+/// Returns the kind of source at a path, by its name or because it is a folder.
 pub(super) fn kind_of(path: &Path) -> Result<SourceKind, KernelError> {
     let meta = path
         .metadata()

@@ -23,7 +23,7 @@ pub(super) const PINNED: Tested = Tested {
 /// Packages of which some version was tested, the best first.
 const SERIES: &[&str] = &["linux-source-7.2", "linux-source-6.1"];
 
-/// How far a source was tested.
+/// Test coverage of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
     /// Other versions of other series.
@@ -34,7 +34,7 @@ pub(super) enum Fit {
     Pinned,
 }
 
-/// Why a package that an archive offers is not used.
+/// Reason for refusing a package offered by an archive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The index is signed but out of date; the name and version of the package.
@@ -58,7 +58,7 @@ pub(super) struct Offer {
     pub(super) package: String,
     /// `7.2.13-1`
     pub(super) version: String,
-    /// As the archive's signed index states it, in lower-case hex.
+    /// SHA-256 from the archive's signed index, in lower-case hex.
     pub(super) sha256: Option<String>,
     /// The archive's index is signed but out of date, so newer packages may be withheld.
     pub(super) expired: bool,
@@ -75,7 +75,7 @@ impl Offer {
         }
     }
 
-    /// Why this one is not used although the archive has it; `None` if it may be.
+    /// Returns why this one is refused although the archive has it; `None` if it may be used.
     pub(super) fn refusal(&self, untested: bool) -> Option<Refusal> {
         let name = format!("{} {}", self.package, self.version);
         match self.fit() {
@@ -101,7 +101,7 @@ pub(super) fn sort(offers: &mut [Offer]) {
     offers.sort_by_key(|offer| std::cmp::Reverse((offer.fit(), offer.age())));
 }
 
-/// Whether some version of a package's series was tested.
+/// Returns true if any version of a package's series was tested.
 pub(super) fn is_tested_series(package: &str) -> bool {
     SERIES.contains(&package)
 }

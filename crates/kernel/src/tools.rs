@@ -116,7 +116,7 @@ fn missing_programs(kind: SourceKind, folders: &[PathBuf]) -> Vec<MissingTool> {
         .collect()
 }
 
-/// Where the compiler finds the C library that it links statically; `None` if it does not.
+/// Returns the path of the C library that the compiler links statically; `None` if it finds none.
 pub(super) fn static_libc() -> Option<PathBuf> {
     let out = Command::new("gcc")
         .args(["-m64", "-print-file-name=libc.a"])

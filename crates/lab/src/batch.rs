@@ -55,9 +55,9 @@ pub struct Batch<'a> {
     pub kernel: &'a Path,
     /// The folder of the results.
     pub files: &'a Files,
-    /// How they are run.
+    /// Options.
     pub options: &'a Options,
-    /// Whether an earlier start of the program is continued; without it there must be none.
+    /// True to continue after an earlier start of the program; otherwise there must be none.
     pub resume: bool,
 }
 
@@ -94,7 +94,7 @@ pub struct GivenUp {
     pub messages: String,
 }
 
-/// How often a scheduler is asked.
+/// Poll intervals of a scheduler.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     first: Duration,

@@ -41,7 +41,7 @@ pub(crate) struct Cache {
     remote: Option<Remote>,
 }
 
-/// Why a remote cache gave or took nothing.
+/// Error of a remote cache.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
     /// The connection, or what came over it.
@@ -58,7 +58,7 @@ pub enum CacheNote {
     /// A result was damaged; it was not used, and removed if it was the user's own.
     #[error("the cached result {place} was discarded: {why}")]
     Damaged {
-        /// Where it was.
+        /// Its location.
         place: String,
         /// Its fault.
         #[source]

@@ -12,7 +12,7 @@ use model::{
 
 use crate::LabError;
 
-/// Where programs in the lab are searched for: the PATH that the guest gives them.
+/// Folders searched for programs in the lab: the PATH that the guest sets.
 const FOLDERS: [&str; 6] = [
     "/usr/local/sbin",
     "/usr/local/bin",
@@ -83,7 +83,7 @@ pub(crate) fn commands(cell: &Cell, commands: &[Command]) -> Result<(), LabError
     Ok(())
 }
 
-/// Whether a program is found as a shell would.
+/// Returns true if a shell would find the program.
 fn is_there(program: &str) -> bool {
     if program.contains('/') {
         return Path::new(program).exists();

@@ -33,7 +33,7 @@ pub enum LabError {
         action: &'static str,
         /// On what.
         path: PathBuf,
-        /// Why it failed.
+        /// The I/O error.
         source: io::Error,
     },
     /// The guest program is missing.
@@ -108,7 +108,7 @@ pub enum LabError {
     /// The guest ended without a result.
     #[error("the guest ended without a result ({how}); the end of its console:\n{console}")]
     NoResult {
-        /// How it ended.
+        /// End of the guest.
         how: GuestEnd,
         /// The last lines it printed.
         console: String,
@@ -157,7 +157,7 @@ pub enum LabError {
     Result {
         /// Its name.
         file: String,
-        /// Why not.
+        /// The parse error.
         source: serde_json::Error,
     },
     /// The records of a result cannot be read.

@@ -31,7 +31,7 @@ pub struct Ended {
 /// The result of the programs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecResult {
-    /// Why they were stopped, if they were.
+    /// Reason why they were stopped, if they were.
     pub error: Option<String>,
     /// The programs in the order they were given.
     pub programs: Vec<Ended>,

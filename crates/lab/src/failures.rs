@@ -38,7 +38,7 @@ impl Failures {
         Some(text)
     }
 
-    /// How many cells failed.
+    /// Returns the number of failed cells.
     pub fn count(&self) -> usize {
         self.reasons.iter().map(|reason| reason.cells.len()).sum()
     }

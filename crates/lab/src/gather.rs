@@ -48,7 +48,7 @@ pub struct Failed {
 }
 
 impl Gathered {
-    /// Whether every cell is completed.
+    /// Returns true if every cell is completed.
     pub fn is_complete(&self) -> bool {
         self.completed == self.sweep.cells
     }

@@ -15,7 +15,7 @@ use model::{
 
 use crate::{LabError, mappings::Mappings, sandbox::Sandbox};
 
-/// How a guest is run.
+/// Parameters of a guest's boot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Boot<'a> {
     /// The kernel image.

@@ -38,8 +38,8 @@ pub trait Job: Sync {
         Duration::ZERO
     }
 
-    /// Whether the same job in the same kernel by the same guest program always has the same
-    /// result, which may then be cached.
+    /// Returns true if the same job in the same kernel by the same guest program always has the
+    /// same result, which may then be cached.
     fn is_cacheable(&self) -> bool {
         true
     }
@@ -100,7 +100,7 @@ pub struct Artifacts {
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     /// Real and processor time.
     pub cost: Cost,
-    /// Whether it came from the cache.
+    /// True if it came from the cache.
     pub cached: bool,
 }
 

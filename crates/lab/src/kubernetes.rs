@@ -18,7 +18,7 @@ const MOST_SPEC: usize = (1 << 20) - 4096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectName(String);
 
-/// Why there is no manifest.
+/// Error making a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
     /// Kubernetes refuses the name.

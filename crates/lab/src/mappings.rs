@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::LabError;
 
-/// How often a guest is checked.
+/// Interval of the checks of a guest.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// A process this close below the limit is full: a mapping in the middle of another adds two.

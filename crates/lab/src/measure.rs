@@ -25,7 +25,7 @@ pub struct Measured {
     pub digest: String,
     /// Real and processor time.
     pub cost: Cost,
-    /// Whether it came from the cache.
+    /// True if it came from the cache.
     pub cached: bool,
 }
 

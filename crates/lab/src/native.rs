@@ -24,7 +24,7 @@ use crate::{
     sandbox::Sandbox,
 };
 
-/// How a job is run on the host's kernel.
+/// Parameters for running a job on the host's kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Host<'a> {
     /// The guest program.

@@ -22,7 +22,7 @@ use crate::{
     sandbox::Sandbox,
 };
 
-/// Which kernel runs the jobs.
+/// Kernel that runs the jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
     /// The lab's own, as a process for each job, in virtual time, without privileges.
@@ -36,9 +36,9 @@ pub enum Engine {
 /// Configuration of the lab.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Which kernel runs the jobs.
+    /// Kernel that runs the jobs.
     pub engine: Engine,
-    /// Whether results are cached, and cached ones used.
+    /// True to store results in the cache and to use cached ones.
     pub cache: bool,
     /// Guests at once; absent = one a processor, which is fastest.
     pub jobs: Option<NonZeroUsize>,
@@ -174,7 +174,7 @@ impl Lab {
         }
     }
 
-    /// As [`Self::each`], with the results in the order of the jobs; absent = not started.
+    /// Same as [`Self::each`], with the results in the order of the jobs; absent = not started.
     pub fn all<J: Job>(
         &self,
         jobs: &[J],

@@ -23,7 +23,7 @@ pub struct Done<T> {
     pub index: usize,
     /// Its result.
     pub result: Result<T, LabError>,
-    /// Whether its result came from the cache.
+    /// True if it came from the cache.
     pub cached: bool,
     /// Messages about the cache for the user.
     pub notes: Vec<CacheNote>,

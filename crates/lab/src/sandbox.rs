@@ -104,7 +104,7 @@ fn remove_orphans(base: &Path) {
     }
 }
 
-/// Whether nobody holds the lock of a sandbox. Process numbers do not show it: a container that
+/// Returns true if nobody holds the lock of a sandbox. Process ids do not show it: a container that
 /// shares the folder has its own. They decide only about sandboxes of versions that had no lock.
 fn is_orphan(folder: &Path, pid: u32) -> bool {
     let lock = folder.join(LOCK);

@@ -23,9 +23,9 @@ use file::{Header, Part, SegmentFile};
 /// One of N parts of a spec's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Segment {
-    /// How many parts there are, from 1.
+    /// Number of segments, at least 1.
     count: usize,
-    /// Which one, from 0.
+    /// Index of the segment, from 0.
     index: usize,
 }
 
@@ -44,7 +44,7 @@ impl Segment {
         (index < count).then_some(Self { count, index })
     }
 
-    /// How many segments there are.
+    /// Returns the number of segments.
     pub fn count(self) -> usize {
         self.count
     }
@@ -136,7 +136,7 @@ pub struct Task<'a> {
     pub indices: &'a [usize],
     /// The folder of the part's file.
     pub folder: &'a Path,
-    /// Whether results in an existing file are kept; without it there must be no file.
+    /// True to keep results in an existing file; otherwise there must be no file.
     pub resume: bool,
 }
 

@@ -25,7 +25,7 @@ pub use reply::{Named, Outcome};
 use load::{Agreed, Load, Service};
 use reply::{Counters, Done, Facts, Finished, Opened, Reply};
 
-/// How long to wait for a connection.
+/// Timeout of a connection.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Longest reply, bytes after inflation: many connections sampled for minutes.
@@ -115,7 +115,7 @@ impl Far {
         Ok(counters.evidence)
     }
 
-    /// Whether it can do what not every server can.
+    /// Returns true if it has an ability that not every server has.
     pub fn can(&self, ability: &str) -> bool {
         self.welcome.abilities.iter().any(|a| a == ability)
     }

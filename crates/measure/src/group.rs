@@ -20,7 +20,7 @@ pub struct Group {
     pub family: IpVersion,
     /// Round trips of those that were answered, without the time at the far end, ns.
     pub rtt_ns: Vec<u64>,
-    /// How many were not answered.
+    /// Number of unanswered probes.
     pub lost: u64,
 }
 

@@ -14,7 +14,7 @@ pub const VARIABLE: &str = "PATHTWIN_KEY";
 /// Largest file that may hold a key, bytes: a key has 69, and there may be blanks around it.
 const LARGEST: u64 = 4096;
 
-/// Why there is no key.
+/// Error reading or creating a key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// A client was given none.
@@ -58,7 +58,7 @@ pub enum KeyError {
 }
 
 impl KeyError {
-    /// Whether the arguments are wrong, and not this host.
+    /// Returns true if the arguments are wrong, not this host.
     pub fn is_wrong_use(&self) -> bool {
         !matches!(
             self,
@@ -80,7 +80,7 @@ pub fn default_file() -> Option<PathBuf> {
 pub struct ClientKey {
     /// The key.
     pub key: Key,
-    /// Whether it was itself an argument, which `ps` shows to every user of this host.
+    /// True if the key itself was an argument, which `ps` shows to every user of this host.
     pub on_command_line: bool,
 }
 

@@ -16,10 +16,10 @@ use traffic::wire::PORT;
 
 use crate::run::Target;
 
-/// How long an address may take to answer.
+/// Timeout of an address.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why a host cannot be reached.
+/// Reason why a host cannot be reached.
 #[derive(Debug, thiserror::Error)]
 pub enum ReachError {
     /// The name stands for nothing.
@@ -36,9 +36,9 @@ pub enum ReachError {
     /// No address answered; this is the last that was tried.
     #[error("connect to {address}: {source}")]
     Connect {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// The I/O error.
         source: io::Error,
     },
 }
@@ -88,7 +88,7 @@ pub fn host(host: &str, port: Option<u16>) -> Result<Vec<SocketAddr>, ReachError
 /// A far end that answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FarEnd {
-    /// Where sessions are opened.
+    /// Address at which sessions are opened.
     pub control: SocketAddr,
     /// Its addresses on each layer.
     pub targets: Vec<Target>,
@@ -149,8 +149,8 @@ impl FarEnd {
     }
 }
 
-/// Whether the far end's port takes connections at an address inside a tunnel. A tunnel that was
-/// idle is woken by that: Tailscale is 45 s after its last packet, NetBird until its first.
+/// Checks that the far end's port accepts connections at an address inside a tunnel. This also
+/// wakes an idle tunnel: Tailscale is idle 45 s after its last packet, NetBird until its first.
 ///
 /// # Errors
 ///

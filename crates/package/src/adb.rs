@@ -27,7 +27,7 @@ const OBJECT: u32 = 0xe << 28;
 /// The block of values while it is written.
 pub(crate) struct Values {
     bytes: Vec<u8>,
-    /// Where equal bytes are already.
+    /// Offsets of equal bytes already written.
     known: HashMap<Vec<u8>, usize>,
 }
 
@@ -156,8 +156,8 @@ pub(crate) fn block(out: &mut Vec<u8>, kind: Block, parts: &[&[u8]]) {
     out.resize(out.len().next_multiple_of(8), 0);
 }
 
-/// What the file begins with: that it is such a container, and of a package.
+/// Magic number of a container with a package.
 pub(crate) const PACKAGE: &[u8; 8] = b"ADB.pckg";
 
-/// What a container begins with that is compressed by deflate.
+/// Magic number of a container compressed by deflate.
 pub(crate) const DEFLATED: &[u8; 4] = b"ADBd";

@@ -11,7 +11,7 @@ pub struct Changelog<'a> {
 
 #[derive(Debug)]
 struct Section<'a> {
-    /// What the heading says, such as "0.1.0" or "Unreleased".
+    /// Text of the heading, such as "0.1.0" or "Unreleased".
     version: &'a str,
     text: &'a str,
 }

@@ -1,4 +1,4 @@
-//! What is installed where, on Debian and from a checkout.
+//! Installed files and their places, on Debian and from a checkout.
 
 use std::{fs, path::Path};
 
@@ -35,7 +35,7 @@ pub fn source(checkout: &Path, file: &str) -> Result<Vec<u8>, PackageError> {
     fs::read(&path).map_err(PackageError::file("read", path))
 }
 
-/// What is below `/usr` of Debian, or below a prefix.
+/// Install location: `/usr` of Debian, or a prefix.
 struct Place<'a> {
     tree: Tree,
     /// "usr" or "".

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::{PackageError, contents, program};
 
-/// What a build is made of.
+/// Contents of a build.
 #[derive(Clone, Copy, Debug)]
 pub struct Build<'a> {
     /// Target triple.
@@ -30,7 +30,7 @@ pub struct Crate {
     pub version: String,
     /// Licence as its author states it (SPDX).
     pub licence: Option<String>,
-    /// Where its sources are developed.
+    /// Repository of its sources.
     pub repository: Option<String>,
     /// SHA-256 of its archive in the registry; crates of this workspace have none.
     pub checksum: Option<String>,
@@ -157,7 +157,8 @@ fn unexpected(error: impl std::fmt::Display) -> PackageError {
     PackageError::Cargo(error.to_string())
 }
 
-/// What cargo would link. Unlike the whole resolution, this takes the features of the build alone.
+/// Returns the crates that cargo would link. Unlike the whole resolution, this uses only the
+/// features of the build.
 fn tree(checkout: &Path, build: Build<'_>) -> Result<String, PackageError> {
     let manifest = checkout.join("Cargo.toml");
     let mut arguments = vec!["tree", "--locked", "--edges", "normal,no-proc-macro"];

@@ -23,10 +23,10 @@ pub struct Package {
     pub bytes: Vec<u8>,
 }
 
-/// Who is named as the maintainer of a package, unless `DEBFULLNAME` and `DEBEMAIL` say otherwise.
+/// Maintainer of a package, unless `DEBFULLNAME` and `DEBEMAIL` are set.
 pub const MAINTAINER: &str = "pathtwin maintainers <maintainers@pathtwin.invalid>";
 
-/// What the package says of itself, and what it needs.
+/// Description and dependencies of the package.
 struct Control<'a> {
     programs: &'a [Program],
     maintainer: &'a str,
@@ -94,7 +94,7 @@ fn glibc(symbols: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// What all packages of a release have in common.
+/// Properties common to all packages of a release.
 #[derive(Clone, Copy, Debug)]
 pub struct Common<'a> {
     /// The checkout.
@@ -103,7 +103,7 @@ pub struct Common<'a> {
     pub maintainer: &'a str,
     /// The time of all files.
     pub epoch: Epoch,
-    /// How hard xz tries, 0 to 9.
+    /// Compression level of xz, 0 to 9.
     pub level: u8,
 }
 
@@ -223,7 +223,7 @@ pub fn compressed(bytes: &[u8], level: u8) -> Result<Vec<u8>, PackageError> {
     filter("xz", &["-T1", &format!("-{level}"), "-c"], bytes)
 }
 
-/// What `dpkg --verify` compares with.
+/// Returns the checksum that `dpkg --verify` compares with.
 fn md5(bytes: &[u8]) -> Result<String, PackageError> {
     let printed = filter("md5sum", &["-"], bytes)?;
     let text = String::from_utf8_lossy(&printed);

@@ -17,7 +17,7 @@ use crate::{
     tree::Tree,
 };
 
-/// What is packed.
+/// Contents of a release.
 #[derive(Clone, Debug)]
 pub struct Dist<'a> {
     /// Folder of the programs of `make build`.
@@ -27,7 +27,7 @@ pub struct Dist<'a> {
     /// `pathtwin` for 64-bit ARM with shared libraries, for Debian; without it there is no package
     /// of Debian for that processor.
     pub arm64: Option<&'a Path>,
-    /// What they have in common.
+    /// Their common properties.
     pub common: Common<'a>,
 }
 

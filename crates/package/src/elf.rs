@@ -1,5 +1,5 @@
-//! What the header of a program says: its processor, and the libraries that it needs (System V ABI,
-//! ELF-64 Object File Format 1.5; versions: Linux Standard Base Core 5.0, section 10.7).
+//! Header of a program: its processor, and the libraries that it needs (System V ABI, ELF-64 Object
+//! File Format 1.5; versions: Linux Standard Base Core 5.0, section 10.7).
 
 use std::{collections::BTreeSet, fs, path::Path};
 

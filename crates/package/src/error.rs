@@ -1,16 +1,16 @@
 use std::{io, path::PathBuf};
 
-/// Why something could not be packed.
+/// Error making a package.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
     /// A file or folder.
     #[error("{what} {}", path.display())]
     File {
-        /// What was tried, such as "read".
+        /// The operation, such as "read".
         what: &'static str,
         /// On which file.
         path: PathBuf,
-        /// Why not.
+        /// The I/O error.
         source: io::Error,
     },
     /// A program that packing needs is not there.
@@ -19,9 +19,9 @@ pub enum PackageError {
     /// A program failed.
     #[error("{program} failed: {output}")]
     Tool {
-        /// Which.
+        /// The program.
         program: String,
-        /// What it printed to stderr.
+        /// Its output to stderr.
         output: String,
     },
     /// A program that is to be packed is none for Linux on a known processor.
@@ -29,7 +29,7 @@ pub enum PackageError {
     Program {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error in it.
         why: &'static str,
     },
     /// A path that an archive cannot hold.
@@ -38,7 +38,7 @@ pub enum PackageError {
     /// The changelog has no such version.
     #[error("CHANGELOG.md has no section for {0}")]
     NoVersion(String),
-    /// What cargo prints about the dependencies is not understood.
+    /// The output of cargo about the dependencies could not be parsed.
     #[error("unexpected output of cargo: {0}")]
     Cargo(String),
     /// A list of installed files names one outside of its prefix.

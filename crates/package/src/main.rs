@@ -98,7 +98,7 @@ impl Programs {
 
 #[derive(Args)]
 struct Place {
-    /// Where the programs will be, such as /usr/local
+    /// Installation prefix, such as /usr/local
     #[arg(long)]
     prefix: PathBuf,
     /// A folder in place of the root, for packagers

@@ -1,4 +1,4 @@
-//! What a package for OpenWrt holds, whatever its format.
+//! Contents of a package for OpenWrt, in any format.
 
 use std::{fs, path::Path};
 
@@ -34,7 +34,7 @@ pub fn version() -> String {
 /// One line about it.
 pub const SUMMARY: &str = "finds out why TCP is slow on a network path";
 
-/// Who is named in packages for OpenWrt.
+/// Maintainer of packages for OpenWrt.
 pub const MAINTAINER: &str = "pathtwin maintainers";
 
 /// A static program with what starts it.

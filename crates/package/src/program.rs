@@ -17,7 +17,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Program {
     path: PathBuf,
-    /// What its header says.
+    /// Its header.
     pub elf: Elf,
 }
 
@@ -56,7 +56,7 @@ impl Program {
         fs::read(&copy).map_err(PackageError::file("read", &copy))
     }
 
-    /// What it prints with some arguments. One for another processor runs in QEMU.
+    /// Returns its output with some arguments. One for another processor runs in QEMU.
     ///
     /// # Errors
     /// It fails, or there is no emulator.

@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    /// What GNU tar sees in an archive: mode, owner, size, time and name of each member.
+    /// Returns the members of an archive as GNU tar lists them: mode, owner, size, time and name.
     fn listed(archive: &[u8]) -> String {
         let mut tar = Command::new("tar")
             .args(["--list", "--verbose", "--utc", "--full-time", "--file", "-"])

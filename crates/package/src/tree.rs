@@ -9,7 +9,7 @@ use std::{
 
 use crate::PackageError;
 
-/// What is at a path.
+/// Entry at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
     /// A folder.
@@ -26,7 +26,7 @@ pub enum Node {
     },
     /// A symbolic link.
     Link {
-        /// Where it leads.
+        /// Target of the link.
         target: String,
     },
 }

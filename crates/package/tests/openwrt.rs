@@ -78,7 +78,7 @@ fn a_program_with_shared_libraries_is_refused() {
     assert!(refused.is_err_and(|e| e.to_string().contains("not static")));
 }
 
-/// What opkg does: the outer archive, then the data into the root.
+/// Unpacks like opkg: the outer archive, then the data into the root.
 #[test]
 fn an_ipk_unpacks_to_its_files_and_control() {
     let router = router("aarch64");

@@ -96,7 +96,7 @@ pub(crate) enum Command {
         after_help = "Example:\n  pathtwin completions bash > ~/.local/share/bash-completion/completions/pathtwin"
     )]
     Completions {
-        /// Which shell
+        /// Shell to complete for
         shell: clap_complete::Shell,
     },
     /// Write the manual pages of all commands into a folder

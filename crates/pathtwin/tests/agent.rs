@@ -175,7 +175,7 @@ fn it_serves_one_client_at_full_speed_in_little_memory() {
     assert!(most <= MOST_RESIDENT_KIB, "{most} KiB");
 }
 
-/// What a run against a server says.
+/// Measures a server and returns the run.
 fn measure(program: Command, server: &Server, folder: &Path, plan: &str) -> Run {
     let file = folder.join("plan.toml");
     let head = "probe_ms = 20\nrepeats = { min = 1, max = 1 }\n";
@@ -269,7 +269,7 @@ fn the_one_for_aarch64_serves() {
     check(&run, Direction::Down);
 }
 
-/// What a program prints as JSON, which must succeed.
+/// Returns the JSON output of a program, which must succeed.
 fn json(mut program: Command, arguments: &[&str]) -> serde_json::Value {
     let output = program.args(arguments).output().expect("run the agent");
     let failed = || format!("{arguments:?}: {}", text(&output.stderr));

@@ -37,7 +37,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// What stands between two texts.
+/// Returns the text between two others.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     let (_, after) = text
         .split_once(from)

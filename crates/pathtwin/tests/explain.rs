@@ -91,7 +91,7 @@ fn what_is_no_run_is_wrong_use() {
     );
 }
 
-/// What only checks pathtwin itself is a program beside it, which a user's build may lack.
+/// The checks of pathtwin itself are a separate program, which a user's build may lack.
 #[test]
 fn a_build_without_the_checks_says_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();

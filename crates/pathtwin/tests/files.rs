@@ -1,4 +1,4 @@
-//! What the program writes for its user alone, and what it refuses to read.
+//! Files that the program writes for its user alone, and files that it refuses to read.
 
 #![allow(clippy::expect_used)]
 

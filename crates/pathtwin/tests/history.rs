@@ -19,7 +19,7 @@ fn pathtwin(folder: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What it prints, if it ends with this code.
+/// Returns the output; the exit code must be this one.
 fn ends(folder: &Path, code: i32, arguments: &[&str]) -> String {
     let output = pathtwin(folder, arguments);
     let (out, err) = (

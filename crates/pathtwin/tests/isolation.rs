@@ -177,8 +177,8 @@ fn without_namespaces() -> Vec<&'static str> {
     ]
 }
 
-/// Whether this host lets the caller make a user namespace, which some of these tests need to take
-/// it away.
+/// Returns true if this host lets the caller create a user namespace, which some of these tests
+/// need to take it away.
 fn can_map_users() -> bool {
     let tried = Command::new("unshare")
         .args(["--user", "--map-root-user", "true"])

@@ -22,7 +22,8 @@ buffer = "50p"
 qdisc = "fifo"
 "#;
 
-/// What a host has that a run could have changed: namespaces, devices, mounts, settings.
+/// Returns the state of a host that a run could have changed: namespaces, devices, mounts,
+/// settings.
 fn state() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let names = |path: &str| {
@@ -45,7 +46,7 @@ fn state() -> String {
     .join("\n")
 }
 
-/// Whether this test can run; says why not.
+/// Returns true if this test can run; prints why not.
 fn can() -> bool {
     if !is_root() {
         eprintln!("SKIPPED: the native engine needs root");

@@ -10,8 +10,8 @@ use std::process::Command;
 use common::{is_root, pathtwin, program, spec, text};
 use serde_json::Value;
 
-/// What `observe` says of the data connection of an iperf3 client that sends to the server, seen at
-/// `node` of a path.
+/// Returns the output of `observe` for the data connection of an iperf3 client that sends to the
+/// server, observed at `node` of a path.
 fn observed(path: &str, iperf3: &str, node: &str) -> Value {
     let (_folder, path) = spec(path);
     let (_copy, program) = program();

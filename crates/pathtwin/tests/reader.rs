@@ -28,7 +28,7 @@ fn seeds(default: u64) -> u64 {
     given.and_then(|n| n.parse().ok()).unwrap_or(default)
 }
 
-/// Whether the image has the patch; one of another series may lack it.
+/// Returns true if the image has the patch; one of another series may lack it.
 fn patched() -> bool {
     let folder = kernel();
     let description = folder.with_file_name("image.json");
@@ -119,7 +119,7 @@ fn what_ends_a_wait_does_so_at_the_same_time_whether_the_reader_is_served_or_wok
     }
 }
 
-/// What a transfer showed.
+/// Result of a transfer.
 #[derive(Debug)]
 struct Transfer {
     seconds: f64,
@@ -130,7 +130,7 @@ struct Transfer {
     switches: f64,
 }
 
-/// How a transfer goes.
+/// Parameters of a transfer.
 struct Load {
     path: &'static str,
     bytes: u64,

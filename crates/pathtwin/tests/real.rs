@@ -71,7 +71,7 @@ fn judged(name: &str) -> Option<Value> {
     Some(row.unwrap_or_else(|e| panic!("{e}: {err}")))
 }
 
-/// What a setting gives is as it was set up.
+/// The measured facts, capacity and finding match the setting.
 fn check(name: &str) {
     let Some(row) = judged(name) else { return };
     for what in ["facts", "capacity", "finding"] {

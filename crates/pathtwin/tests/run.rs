@@ -160,7 +160,7 @@ fn kill_9_leaves_no_process_and_the_next_start_clears_the_files() {
     assert!(sandboxes_of(pid).is_empty());
 }
 
-/// Whether a process runs; one that only waits to be reaped does not.
+/// Returns true if a process runs; a zombie does not.
 fn alive(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')')

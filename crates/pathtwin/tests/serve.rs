@@ -98,7 +98,7 @@ fn root_is_left_for_nobody_and_every_congestion_control_can_still_be_chosen() {
     }
 }
 
-/// What `measure` keeps by itself is in the history, with what tells it from others.
+/// `measure` stores its runs in the history by itself, with labels that tell them apart.
 #[cfg(feature = "history")]
 #[test]
 fn a_run_is_kept_with_its_labels() {

@@ -170,7 +170,7 @@ fn hosts(tried: &Tried) -> String {
     }
 }
 
-/// Why each does what it does; the same reason once.
+/// Writes why each candidate has its effect; the same reason once.
 fn reasons(out: &mut String, advice: &Advice) {
     let mut message: Vec<(&[Text], Vec<String>)> = Vec::new();
     for tried in advice.tried.iter().filter(|t| !t.texts.is_empty()) {

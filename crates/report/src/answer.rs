@@ -20,7 +20,7 @@ use crate::{
     shortfall,
 };
 
-/// What of a terminal may be filled.
+/// Dimensions of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
     /// Columns.
@@ -194,7 +194,7 @@ fn lost(directions: &[DirectionView<'_>]) -> Option<String> {
     (!losses.is_empty()).then(|| format!("loss   {} (UDP below capacity)", losses.join(", ")))
 }
 
-/// What to do next.
+/// Returns the next action.
 fn next(run: &Run, step: Option<&Next>, width: usize) -> String {
     match step {
         None => String::new(),

@@ -55,7 +55,7 @@ pub fn list(changes: &[Change]) -> String {
     }
 }
 
-/// What a person does next.
+/// Returns the user's next action.
 fn next(change: &Change) -> &'static str {
     match change.state {
         State::Planned if !change.steps.is_empty() => {

@@ -40,9 +40,9 @@ pub struct Documents {
     pub matrices: Vec<Rows>,
     /// A twin of the run.
     pub twin: Option<Twin>,
-    /// What was tried on it.
+    /// Remedies tried on it.
     pub advice: Option<Advice>,
-    /// What was changed on the hosts, with its proofs.
+    /// Changes applied to the hosts, with their proofs.
     pub changes: Vec<ProveOutput>,
 }
 

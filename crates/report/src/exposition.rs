@@ -55,7 +55,7 @@ pub struct Family {
     name: String,
     help: String,
     kind: Kind,
-    /// What follows the name, the labels and the value.
+    /// Samples: suffix of the name, labels and value.
     values: Vec<(&'static str, Labels, f64)>,
 }
 

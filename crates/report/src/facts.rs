@@ -23,7 +23,7 @@ pub(crate) enum Line {
         name: Value,
         /// The value.
         value: Value,
-        /// Whether it is a detail of the line before.
+        /// True if it is a detail of the line before.
         detail: bool,
     },
     /// A kernel parameter.
@@ -33,7 +33,7 @@ pub(crate) enum Line {
         /// Its value.
         value: String,
     },
-    /// What could not be determined, and why.
+    /// A fact that could not be determined, and why.
     Note(Text),
 }
 

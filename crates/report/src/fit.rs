@@ -8,7 +8,7 @@ use model::safe;
 pub(crate) struct Column {
     /// Its heading, of one line or more.
     pub(crate) heading: String,
-    /// Whether its cells are aligned to the right.
+    /// True if its cells are aligned to the right.
     pub(crate) right: bool,
     /// The least important column is left out first.
     pub(crate) importance: u8,

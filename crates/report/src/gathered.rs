@@ -7,7 +7,7 @@ use model::units::Seed;
 /// Cells that are named in one line; the rest is counted.
 const NAMED: usize = 10;
 
-/// What results of a spec lack.
+/// Gaps in the results of a spec.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gaps<'a> {
     /// Truncated or damaged lines, with their number from 1.
@@ -18,7 +18,7 @@ pub struct Gaps<'a> {
     pub missing: &'a [usize],
     /// Segments that are not complete, as the user names them.
     pub open: Vec<String>,
-    /// Whether every cell is completed.
+    /// True if every cell is completed.
     pub is_complete: bool,
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use model::job::Facts;
 
-/// What is known of an image besides what it does.
+/// Metadata of an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
     /// Its file.
@@ -13,11 +13,11 @@ pub struct Image {
     pub sha256: String,
     /// Version of the kernel; absent = the image has no description.
     pub version: Option<String>,
-    /// Where its source comes from.
+    /// Origin of its source.
     pub source: Option<String>,
-    /// Whether its random numbers come from the seed; absent = unknown.
+    /// True if its random numbers come from the seed; absent = unknown.
     pub seeded: Option<bool>,
-    /// Whether its cryptography uses vector instructions; absent = unknown.
+    /// True if its cryptography uses vector instructions; absent = unknown.
     pub simd_crypto: Option<bool>,
     /// The compiler.
     pub compiler: Option<String>,

@@ -1,4 +1,4 @@
-//! What `watch` measures how often, as a table.
+//! Measurement intervals of `watch`, as a table.
 
 use std::time::Duration;
 

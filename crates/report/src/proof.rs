@@ -91,7 +91,7 @@ fn row(out: &mut String, figure: &Proved) {
     );
 }
 
-/// How good predictions have been, for people.
+/// Returns the accuracy of past predictions, for people.
 pub fn calibration(found: &Calibration) -> String {
     if found.proofs == 0 {
         return "no change that an advice predicted was proved yet: `pathtwin fix` does that\n"

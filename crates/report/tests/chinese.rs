@@ -74,8 +74,8 @@ fn run() -> Run {
     run
 }
 
-/// What a reader sees of a page, and what a screen reader reads: its texts and labels, without
-/// code, commands and data.
+/// Returns what a reader sees of a page, and what a screen reader reads: its texts and labels,
+/// without code, commands and data.
 fn visible(html: &str) -> String {
     const HIDDEN: [&str; 4] = ["script", "style", "pre", "code"];
     let mut text = String::new();
@@ -168,7 +168,7 @@ fn rows() -> Rows {
     }
 }
 
-/// What a matrix, a twin and an advice show.
+/// The page of a matrix, a twin and an advice.
 #[test]
 fn the_chinese_page_of_a_twin_and_an_advice_has_no_english_but_names() {
     struct Nothing;

@@ -27,11 +27,11 @@ const FEWEST: (usize, usize) = (8, 4);
 const WINDOW: usize = 120;
 const LONGEST_FAR: usize = 30;
 
-/// How small the chance of a split with so many values on the far side must be. Every value of a
-/// series is tested as it grows, with up to 27 splits each time, and in a series of 100 values
-/// without a change fewer than one of 20 may alarm. That allowance goes where a change is to be
-/// found soon: ranks of five against fifteen cannot give less than 1.3e-4, so at an even level five
-/// values would have to lie apart from all others. Longer far sides see what remains, and need
+/// Returns the significance level of a split with this many values on the far side. Every value of
+/// a series is tested as it grows, with up to 27 splits each time, and in a series of 100 values
+/// without a change fewer than one of 20 may alarm. That allowance is spent where a change should
+/// be found soon: ranks of five against fifteen cannot give less than 1.3e-4, so at an even level
+/// five values would have to lie apart from all others. Longer far sides share the rest, and need
 /// little of it (`tests/change.rs`).
 fn certain(far: usize) -> f64 {
     match far {

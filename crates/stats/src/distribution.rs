@@ -133,7 +133,7 @@ pub fn t_quantile(p: f64, df: f64) -> f64 {
     -(df * (1.0 - x) / x).sqrt()
 }
 
-/// Where a condition that holds at `low` and not at `high` ceases to hold.
+/// Returns the point where a condition that holds at `low` and not at `high` ceases to hold.
 fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..200 {
         let middle = 0.5 * (low + high);

@@ -10,7 +10,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether `value` lies in it, the ends included.
+    /// Returns true if `value` lies in it, the ends included.
     pub fn covers(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }

@@ -34,7 +34,7 @@ pub fn permutation_p(
     Some(far as f64 / (ROUNDS + 1) as f64)
 }
 
-/// How many ways there are to choose the first set.
+/// Returns the number of ways to choose the first set.
 fn combinations(n: usize, m: usize) -> f64 {
     (1..=n.min(m)).fold(1.0, |combinations, i| {
         combinations * (n.max(m) + i) as f64 / i as f64

@@ -34,8 +34,8 @@ fn ln_choose(n: usize, k: usize) -> f64 {
     ln_gamma(n as f64 + 1.0) - ln_gamma(k as f64 + 1.0) - ln_gamma((n - k) as f64 + 1.0)
 }
 
-/// How many of the equally likely orders of `n` and `m` samples have U = 0, 1, … `up_to`: the
-/// coefficients of a Gaussian binomial. Exact while n + m over n is below 2^53.
+/// Returns how many of the equally likely orders of `n` and `m` samples have U = 0, 1, … `up_to`:
+/// the coefficients of a Gaussian binomial. Exact while n + m over n is below 2^53.
 fn counts_of_u(n: usize, m: usize, up_to: usize) -> Vec<f64> {
     let mut counts = vec![0.0; up_to + 1];
     counts[0] = 1.0;
@@ -50,7 +50,7 @@ fn counts_of_u(n: usize, m: usize, up_to: usize) -> Vec<f64> {
     counts
 }
 
-/// Whether the counts of U are small enough to be exact in a float (below e^36 < 2^53).
+/// Returns true if the counts of U are small enough to be exact in a float (below e^36 < 2^53).
 fn countable(n: usize, m: usize) -> bool {
     ln_choose(n + m, n) < 36.0
 }
@@ -71,8 +71,8 @@ pub struct MannWhitney {
     pub u: f64,
     /// The chance of a U as far from its mean, if both sets come from one distribution; both sides.
     pub p: f64,
-    /// Whether `p` was counted; if not, it is by the normal approximation with corrections for
-    /// ties and for continuity.
+    /// True if `p` was counted; false for the normal approximation with corrections for ties and
+    /// for continuity.
     pub exact: bool,
 }
 
@@ -143,7 +143,7 @@ fn depth_of_u(n: usize, m: usize, tail: f64) -> Option<usize> {
     (k > 0).then_some(k)
 }
 
-/// How many of the first counts sum to at most `limit`.
+/// Returns how many of the first counts sum to at most `limit`.
 fn deepest(counts: &[f64], limit: f64) -> usize {
     let mut sum = 0.0;
     counts
@@ -181,7 +181,7 @@ pub fn signed_rank_interval(samples: &[f64], level: f64) -> Option<(f64, Interva
     Some((median(&averages)?, interval))
 }
 
-/// How many of the 2^n signs give a sum of positive ranks of 0, 1, … n (n + 1) / 4.
+/// Returns how many of the 2^n signs give a sum of positive ranks of 0, 1, … n (n + 1) / 4.
 fn counts_of_ranks(n: usize) -> Vec<f64> {
     let mut counts = vec![0.0; n * (n + 1) / 4 + 1];
     counts[0] = 1.0;

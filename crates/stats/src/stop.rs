@@ -37,7 +37,7 @@ pub enum Stop {
 }
 
 impl StopRule {
-    /// Whether to go on after these samples. May be asked after every sample.
+    /// Decides whether to go on after these samples. May be called after every sample.
     pub fn check(&self, samples: &[f64]) -> Stop {
         if samples.len() >= self.least.max(FEWEST)
             && relative_half_width(samples, LEVEL)

@@ -1,5 +1,5 @@
-//! How often intervals cover the truth: at least 92 % and at most 98 % of the time. With ties an
-//! interval may cover more often, since its ends belong to it.
+//! Coverage of intervals: they contain the truth at least 92 % and at most 98 % of the time. With
+//! ties an interval may cover more often, since its ends belong to it.
 //!
 //! The tables are those of docs/statistics.md.
 

@@ -21,7 +21,7 @@ const TOGETHER: usize = 100;
 /// Bytes that are saved together: what waits is in memory.
 const BYTES_TOGETHER: usize = 64 << 20;
 
-/// What a line of an archive may have beside its document, bytes.
+/// Maximum length of a line of an archive beyond its document, bytes.
 const AROUND: u64 = 1 << 20;
 
 /// A document in an archive, but for its body, which is the last member.
@@ -50,7 +50,7 @@ struct Line {
     body: Box<RawValue>,
 }
 
-/// What an import did.
+/// Result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     /// Documents that are new.

@@ -4,8 +4,8 @@ use std::io::Read;
 
 use crate::{Document, StoreError};
 
-/// Whether two bodies are the same document; an archive has other white space than the file it was
-/// made of.
+/// Returns true if two bodies are the same document; an archive has other white space than the file
+/// it was made of.
 pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     let value = |text| serde_json::from_slice::<serde_json::Value>(text).ok();
     a == b || value(a).is_some_and(|a| Some(a) == value(b))
@@ -18,7 +18,7 @@ pub(crate) fn compress(document: &Document) -> Result<Vec<u8>, StoreError> {
     })
 }
 
-/// Why a body was not unpacked.
+/// Error unpacking a body.
 #[derive(Debug)]
 pub(crate) enum Unpack {
     /// It has this many bytes, more than are read.
@@ -27,7 +27,7 @@ pub(crate) enum Unpack {
     Damaged(Fault),
 }
 
-/// What is wrong with a stored body.
+/// Defect of a stored body.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     /// Its size is negative.

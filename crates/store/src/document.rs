@@ -18,7 +18,7 @@ pub struct Document {
     pub id: String,
     /// Version of its shape.
     pub schema: u32,
-    /// When it was made, µs since 1970.
+    /// Creation time, µs since 1970.
     pub created_us: u64,
     /// The path it is of: runs of one path make a series.
     pub path: String,
@@ -35,7 +35,7 @@ pub struct Document {
 /// One figure of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureRow {
-    /// What was run: the key of the samples as text.
+    /// Step that was run: the key of the samples as text.
     pub step: String,
     /// Kind of the figure, a name of [`model::run::FigureKind`].
     pub figure: String,

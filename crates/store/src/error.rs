@@ -6,7 +6,7 @@ pub use url::{TlsError, UrlError};
 
 use crate::sql::{Cause, SqlError};
 
-/// Why something could not be done with a history.
+/// Error of an operation on a history.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A text that names no place.
@@ -14,7 +14,7 @@ pub enum StoreError {
         "{text:?} is no history location: {why}; give a file, or postgres://USER@HOST/DATABASE"
     )]
     Place {
-        /// What was given.
+        /// The text given.
         text: String,
         /// The reason.
         #[source]
@@ -25,16 +25,16 @@ pub enum StoreError {
     Url {
         /// Its scheme; the rest may hold a password.
         scheme: String,
-        /// What is wrong with it.
+        /// The error in it.
         #[source]
         why: UrlError,
     },
     /// It could not be opened.
     #[error("cannot open the history {place}: {why}")]
     Open {
-        /// Which.
+        /// The history.
         place: String,
-        /// Why.
+        /// The error.
         #[source]
         why: Cause,
     },
@@ -44,7 +44,7 @@ pub enum StoreError {
          up to {known}); nothing was changed: update pathtwin, or name another place with --store"
     )]
     Newer {
-        /// Which.
+        /// The history.
         place: String,
         /// Its schema.
         found: i64,
@@ -57,17 +57,17 @@ pub enum StoreError {
          before is there: make room on the disk"
     )]
     Full {
-        /// What was being done.
+        /// The operation.
         what: &'static str,
-        /// Where.
+        /// The history.
         place: String,
     },
     /// Others held it for too long.
     #[error("the history {place} was in use by others for too long to {what}: try again")]
     Busy {
-        /// What was being done.
+        /// The operation.
         what: &'static str,
-        /// Where.
+        /// The history.
         place: String,
     },
     /// A document is larger than what is read.
@@ -76,7 +76,7 @@ pub enum StoreError {
          it with --max-document"
     )]
     TooLarge {
-        /// Which, and where it is.
+        /// The object and its location.
         what: String,
         /// Its size.
         bytes: u64,
@@ -86,9 +86,9 @@ pub enum StoreError {
     /// The database refused.
     #[error("cannot {what} in the history {place}: {why}")]
     Database {
-        /// What was being done.
+        /// The operation.
         what: &'static str,
-        /// Where.
+        /// The history.
         place: String,
         /// The database's message.
         #[source]
@@ -100,9 +100,9 @@ pub enum StoreError {
     /// Several documents have ids that begin so.
     #[error("ID prefix {prefix:?} is ambiguous ({count} documents): give more characters")]
     Ambiguous {
-        /// What was given.
+        /// The prefix given.
         prefix: String,
-        /// How many there are.
+        /// Number of matches.
         count: usize,
     },
     /// A document is damaged.
@@ -110,16 +110,16 @@ pub enum StoreError {
     Damaged {
         /// Its id.
         id: String,
-        /// What is wrong.
+        /// The error.
         #[source]
         why: Cause,
     },
-    /// What should be kept is no document.
+    /// A document to store could not be parsed.
     #[error("{what}: {why}")]
     Format {
-        /// Where it came from.
+        /// Its origin.
         what: String,
-        /// What is wrong.
+        /// The error.
         #[source]
         why: Cause,
     },

@@ -13,7 +13,7 @@ pub struct Latest {
     pub host: Option<String>,
     /// The run.
     pub run: String,
-    /// When it started, µs since 1970.
+    /// Start time, µs since 1970.
     pub created_us: u64,
     /// Facts about both hosts by their dotted names.
     pub facts: BTreeMap<String, String>,

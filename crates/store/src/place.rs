@@ -136,9 +136,9 @@ impl Place {
     }
 }
 
-/// Whether a text is `KEY=VALUE ...` of libpq, where spaces may surround the `=`. A password
-/// anywhere in a text makes it one, too: better a file with an odd name refused than a password in
-/// a file's name.
+/// Returns true if a text is `KEY=VALUE ...` of libpq, where spaces may surround the `=`. A
+/// password anywhere in a text makes it one, too: better to refuse a file with an odd name than to
+/// create a file with a password in its name.
 fn is_connection_string(text: &str) -> bool {
     let mut keys = text
         .match_indices('=')

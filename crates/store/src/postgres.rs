@@ -24,7 +24,7 @@ use crate::{
     sql::{Cause, Row, Sql, SqlError, Value},
 };
 
-/// How long to wait for the server's first answer.
+/// Timeout of the server's first answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A number of our own for the lock on the schema: "pathtwin" in ASCII.

@@ -8,7 +8,7 @@ use crate::{
     sql::{Sql, SqlError, Value},
 };
 
-/// What is to be kept. Documents with the label `keep` are kept in any case.
+/// Retention rules. Documents with the label `keep` are kept in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
     /// Documents made before this time go, µs since 1970.
@@ -17,7 +17,7 @@ pub struct Retention {
     pub most_bytes: Option<u64>,
 }
 
-/// What was deleted.
+/// Documents deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// Kinds and ids of the documents, the oldest first.

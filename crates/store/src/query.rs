@@ -9,7 +9,7 @@ use crate::{
     sql::{Row, Value},
 };
 
-/// Which documents are meant.
+/// Selection of documents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     /// Only of this kind.

@@ -3,8 +3,8 @@
 //! Statements number their parameters `$1`, `$2`, … in the order in which they first occur: SQLite
 //! takes these for names, and counts names in that order.
 
-/// What an error of the history comes from: an error of the system, of a database or of a format,
-/// or the history's own finding.
+/// Cause of an error of the history: an error of the system, of a database or of a format, or the
+/// history's own finding.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// A value in a row or for a parameter.
@@ -81,7 +81,7 @@ impl Row {
     }
 }
 
-/// Why a database did not do it.
+/// Error of a database operation.
 #[derive(Debug)]
 pub(crate) enum SqlError {
     /// No room.
@@ -118,7 +118,7 @@ pub(crate) trait Sql: Send {
     /// Begins a transaction that will write.
     fn begin(&mut self) -> Result<(), SqlError>;
 
-    /// Whether this table is there.
+    /// Returns true if this table exists.
     fn has_table(&mut self, name: &str) -> Result<bool, SqlError>;
 
     /// Locks the schema against others until the transaction ends.

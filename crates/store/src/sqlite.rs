@@ -10,7 +10,7 @@ use crate::{
     sql::{Cause, Row, Sql, SqlError, Value},
 };
 
-/// How long to wait for other writers.
+/// Timeout for other writers.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An open file.
@@ -47,7 +47,7 @@ impl Sqlite {
         Ok(this)
     }
 
-    /// What is saved survives a loss of power, and readers do not wait for writers.
+    /// Makes saved data survive a loss of power, and readers not wait for writers.
     fn prepare(&mut self) -> Result<(), SqlError> {
         self.batch("PRAGMA auto_vacuum = INCREMENTAL")?;
         // Two who open a new file at once may meet here, where SQLite does not wait.

@@ -12,7 +12,7 @@ use crate::{
     sqlite::Sqlite,
 };
 
-/// How often a transaction that gave way to another is tried again.
+/// Maximum number of attempts of a transaction that yields to others.
 const TRIES: u32 = 10;
 
 /// An open history.

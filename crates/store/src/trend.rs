@@ -4,7 +4,8 @@ use model::history::{FactChange, Point, SeriesName, Trend};
 
 use crate::{Filter, Store, StoreError, facts::differences};
 
-/// How far beside a change its cause may lie: the place of a change is known to a run or two.
+/// Distance from a change within which its cause may lie, in runs: the position of a change is
+/// known to a run or two.
 const AROUND: usize = 2;
 
 impl Store {

@@ -1,4 +1,4 @@
-//! What a history does, on both databases.
+//! Behaviour of a history on both databases.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

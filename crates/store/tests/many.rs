@@ -1,4 +1,4 @@
-//! How long a history of 100,000 runs takes to answer. `bench/history` runs it.
+//! Query times of a history of 100,000 runs. `bench/history` runs it.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

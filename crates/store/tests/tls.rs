@@ -21,7 +21,7 @@ use store::{Place, Saved, Store};
 /// Tells the child of a test what to open.
 const URL: &str = "PATHTWIN_TEST_URL";
 
-/// Who may do what: passwords are asked for `locked`, certificates for `certified`.
+/// Access rules: passwords for `locked`, certificates for `certified`.
 const ACCESS: &[u8] = b"
 local   all       all               trust
 hostssl locked    all 127.0.0.1/32  scram-sha-256

@@ -46,7 +46,7 @@ pub struct LossStage {
     pub host: usize,
     /// Index of its device.
     pub device: u32,
-    /// Where its counters are.
+    /// Location of its counters.
     pub counter: LossCounter,
     /// `loss` or `policer`.
     pub stage: &'static str,
@@ -54,7 +54,7 @@ pub struct LossStage {
     pub direction: Direction,
 }
 
-/// Where a loss stage counts.
+/// Counter of a loss stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossCounter {
     /// The drops of a queue.
@@ -98,7 +98,7 @@ impl Testbed {
     }
 }
 
-/// Why a testbed could not be built.
+/// Error building a testbed.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The kernel refused something.

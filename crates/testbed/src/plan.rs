@@ -12,7 +12,7 @@ use crate::queues::Timers;
 pub struct Host {
     /// Its name; also the name by which programs reach it.
     pub name: &'static str,
-    /// Whether it forwards.
+    /// True if it forwards.
     pub router: bool,
     /// Settings to write, by dotted name.
     pub sysctls: Vec<(String, String)>,
@@ -29,7 +29,7 @@ pub enum Stage {
     Bottleneck(Direction),
     /// The delay of a direction, with its faults.
     Delay(Direction),
-    /// What only packets of the tunnel pass.
+    /// Stage passed only by packets of the tunnel.
     Tunnel(Direction),
 }
 
@@ -53,10 +53,10 @@ pub struct Plan {
     pub hosts: Vec<Host>,
     /// The links between neighbours.
     pub links: Vec<Link>,
-    /// Where the tunnel ends, as indexes of `hosts`.
+    /// Ends of the tunnel, as indexes of `hosts`.
     pub tunnel: Option<(usize, usize)>,
-    /// Whether senders may hand segments of several packets to the path: only where the bottleneck
-    /// cuts them up before it counts them.
+    /// True if senders may hand segments of several packets to the path: only where the bottleneck
+    /// splits them before it counts them.
     pub segmentation: bool,
 }
 
@@ -158,7 +158,7 @@ fn stages(cell: &Cell, direction: Direction) -> Vec<Stage> {
     tunnel.flatten().into_iter().chain(line).collect()
 }
 
-/// Whether packets of a line all take the same time and none is lost on the way by chance.
+/// Returns true if all packets of a line take the same time and none is lost by chance.
 fn is_pure_delay(line: &model::cell::Line) -> bool {
     use model::cell::Loss;
     matches!(line.loss, Loss::None | Loss::Every(_))

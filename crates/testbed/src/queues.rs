@@ -19,7 +19,7 @@ const FAST: u64 = 100_000_000_000;
 /// Packets a plain queue of a host holds (the kernel's default transmit queue length).
 const HOST_FIFO: u32 = 1000;
 
-/// How well the timers of a kernel keep time.
+/// Precision of a kernel's timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timers {
     /// To half a microsecond (virtual time).
@@ -29,7 +29,7 @@ pub enum Timers {
 }
 
 impl Timers {
-    /// How late they end.
+    /// Returns how late they expire.
     fn lateness(self) -> std::time::Duration {
         std::time::Duration::from_micros(if self == Self::Exact { 1 } else { 500 })
     }
@@ -455,7 +455,7 @@ mod tests {
 
     use super::*;
 
-    /// What netem makes of a value (`tabledist`).
+    /// Computes the delay that netem makes of a value (`tabledist`).
     fn added_ns(jitter: &Jitter, value: i16) -> i64 {
         let scale = i64::from(tc::DISTRIBUTION_SCALE);
         let (width, value) = (jitter.width_ns as i64, i64::from(value));

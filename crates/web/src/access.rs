@@ -1,4 +1,4 @@
-//! Who may read pages: requests that name this host, and beyond this host those with a token.
+//! Access to pages: requests that name this host, and beyond this host those with a token.
 //!
 //! A page of the web can make a browser send requests to 127.0.0.1 by a name that resolves to it
 //! (DNS rebinding), and would read the answers as its own. Such a request carries that name in
@@ -16,15 +16,15 @@ pub const COOKIE: &str = "pathtwin";
 pub struct Access {
     /// Names that are answered beside those of this host: those of a reverse proxy.
     pub names: Vec<String>,
-    /// What every request must carry; `None`: nothing, for a server of this host alone.
+    /// Token that every request must carry; `None` for a server of this host alone.
     pub token: Option<Token>,
-    /// Whether every literal address is answered: the server is reached from other hosts.
+    /// True if every literal address is answered: the server is reached from other hosts.
     pub literal: bool,
-    /// Whether every name is answered: nothing that is served is a secret.
+    /// True if every name is answered: nothing that is served is a secret.
     pub any_name: bool,
 }
 
-/// Whether a request may be answered.
+/// Decision on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admitted {
     /// It may.
@@ -55,7 +55,7 @@ impl Access {
         }
     }
 
-    /// Whether a field `Host` names this server, with any port.
+    /// Returns true if a field `Host` names this server, with any port.
     pub fn answers(&self, host: &str) -> bool {
         if self.any_name {
             return true;

@@ -6,7 +6,7 @@ use sha1::{Digest, Sha1};
 
 use crate::{Request, Response, response::Status};
 
-/// What every handshake is hashed with (RFC 6455, 1.3).
+/// Constant hashed with every handshake (RFC 6455, 1.3).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 /// Longest payload of a control frame (RFC 6455, 5.5).
 pub const CONTROL: u64 = 125;

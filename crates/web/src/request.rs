@@ -26,11 +26,11 @@ pub struct Request {
     pub length: u64,
     /// The body, if it was read.
     pub body: Vec<u8>,
-    /// Whether the connection ends after the response.
+    /// True if the connection ends after the response.
     pub close: bool,
 }
 
-/// What is wrong with a request.
+/// Error in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadRequest {
     /// It breaks the rules of HTTP/1.1.
@@ -60,7 +60,7 @@ impl Request {
         all.next().is_none().then_some(value)
     }
 
-    /// Whether a list of tokens in a field, such as `Connection`, has this one.
+    /// Returns true if a list of tokens in a field, such as `Connection`, contains this one.
     pub fn has_token(&self, name: &str, token: &str) -> bool {
         self.all(name)
             .filter_map(|value| std::str::from_utf8(value).ok())

@@ -21,10 +21,10 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const LONGEST: Duration = Duration::from_secs(30);
 /// Most requests on one connection.
 const REQUESTS: u32 = 1000;
-/// How long a token is remembered by a browser, s.
+/// Lifetime of a token's cookie in a browser, s.
 const REMEMBERED_S: u32 = 30 * 86_400;
 
-/// What answers requests.
+/// Handler of requests.
 pub trait Service: Send + Sync + 'static {
     /// The response to a request that may be answered.
     fn answer(&self, request: &Request) -> Response;
@@ -65,10 +65,10 @@ pub struct Connection {
     pub peer: SocketAddr,
 }
 
-/// How a server is bounded.
+/// Limits of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Who may read.
+    /// Permitted readers.
     pub access: Access,
     /// Most connections at a time; half of them from one address.
     pub connections: usize,
@@ -193,7 +193,7 @@ fn respond(
     service.answer(request)
 }
 
-/// Whether a request brings a token from the form of [`Service::sign_in`].
+/// Returns true if a request brings a token from the form of [`Service::sign_in`].
 fn is_sign_in(request: &Request) -> bool {
     request.method == "POST" && request.path == "/token"
 }

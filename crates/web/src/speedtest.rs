@@ -27,7 +27,7 @@ use crate::{
 
 /// Bytes of the content that is sent repeatedly.
 const CONTENT: usize = 1 << 20;
-/// What a load holds: it runs on the thread of its connection, and sends from a pipe.
+/// Resources held by a load: it runs on the thread of its connection, and sends from a pipe.
 const LOAD: Amounts = Amounts {
     loads: 1,
     connections: 1,

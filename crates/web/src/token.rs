@@ -23,7 +23,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Why there is no token.
+/// Error reading or creating a token.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// Its file cannot be read, or others can read it.
@@ -38,9 +38,9 @@ pub enum TokenError {
     /// A new one cannot be written.
     #[error("write the token to {}: {source}", path.display())]
     Write {
-        /// Where.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The I/O error.
         source: io::Error,
     },
 }
@@ -77,7 +77,8 @@ impl Token {
         Ok((Self::of(text), false))
     }
 
-    /// Whether a text is the token. Digests are compared, so that the time says nothing of it.
+    /// Returns true if a text is the token. Digests are compared, so that the time reveals nothing
+    /// about it.
     pub fn is(&self, text: &str) -> bool {
         *self == Self::of(text)
     }

@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether the program exited by itself.
+/// Returns true if the program exited by itself.
 fn ended(output: &Output) -> bool {
     // 101 is a panic, and none is a signal.
     output.status.code().is_some_and(|code| code != 101)
@@ -240,7 +240,7 @@ fn markup(target: &Target) -> Result<Seen, Trouble> {
     Ok(seen)
 }
 
-/// Whether markup is active: in Markdown, text between backticks is not.
+/// Returns true if markup is active: in Markdown, text between backticks is not.
 fn active(text: &str, markup: &str, form: &str) -> bool {
     if form != "markdown" {
         return text.contains(markup);

@@ -32,7 +32,7 @@ struct Load {
 }
 
 impl Load {
-    /// Whether everything that a start waits for is ready, or it cannot be started.
+    /// Returns true if everything that a start waits for is ready, or it cannot be started.
     fn is_ready(&self) -> bool {
         match &self.order {
             _ if self.is_started => true,
@@ -53,7 +53,7 @@ struct State<'a> {
     sockets: Vec<UdpSocket>,
 }
 
-/// Whether the session continues.
+/// True if the session continues.
 type Goes = Result<bool, Trouble>;
 
 /// One session, from its greeting to any end.

@@ -20,7 +20,7 @@ use traffic::{
 /// Bytes of the greeting of a request.
 const GREETING: usize = 16;
 
-/// How long a part of an answer may take: longer than any cell.
+/// Timeout of each read of an answer: longer than any cell.
 const TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
 /// The halves of a flow.
@@ -50,7 +50,7 @@ pub(super) struct Ended {
     pub(super) records: Stream,
     /// Datagrams it sent.
     pub(super) sent: Option<u64>,
-    /// Why it did not run as it should, if it did not.
+    /// Error of the load, if any.
     pub(super) error: Option<String>,
 }
 

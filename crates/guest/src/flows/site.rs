@@ -38,7 +38,7 @@ const PORT: u16 = 10_000;
 /// against the memory of a guest.
 const UNSENT: u32 = 1 << 20;
 
-/// Where and what one flow is.
+/// Location and kind of one flow.
 pub(super) struct Site<'a> {
     pub(super) cell: &'a Cell,
     pub(super) bed: &'a Arc<Testbed>,

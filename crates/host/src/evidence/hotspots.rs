@@ -23,11 +23,11 @@ const FREQUENCY_HZ: u32 = 997;
 /// Functions that are listed by name.
 const MOST_FUNCTIONS: usize = 10;
 
-/// Whether a profile is being recorded: its buffers are some hundred kB for each processor, so a
+/// True while a profile is being recorded: its buffers are some hundred kB for each processor, so a
 /// process records one at a time.
 static RECORDING: AtomicBool = AtomicBool::new(false);
 
-/// Why there is no profile.
+/// Reason for the lack of a profile.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// Only one is recorded at a time.

@@ -30,14 +30,15 @@ pub struct Scope {
 pub(super) struct Device {
     pub(super) name: String,
     pub(super) index: u32,
-    /// How many counters the driver has.
+    /// Number of the driver's counters.
     pub(super) statistics: usize,
     /// Places and names of those wanted.
     pub(super) wanted: Vec<(usize, String)>,
 }
 
 impl Scope {
-    /// Whether it makes sense to sample the processors: in a lab's guest processing takes no time.
+    /// Returns true if sampling the processors makes sense: in a lab's guest processing takes no
+    /// time.
     pub(crate) fn samples(&self) -> bool {
         self.cpu
     }

@@ -65,7 +65,7 @@ pub(super) fn client(product: Product) -> Option<Client> {
 }
 
 impl Client {
-    /// Whether the daemon's socket exists.
+    /// Returns true if the daemon's socket exists.
     pub(super) fn is_running(&self) -> bool {
         Path::new(self.socket).exists()
     }

@@ -17,7 +17,7 @@ pub(super) struct Stack {
     pub(super) route: Netlink,
     generic: Option<Netlink>,
     pub(super) links: Vec<Link>,
-    /// Whether /sys shows the same links.
+    /// True if /sys shows the same links.
     pub(super) sysfs: bool,
 }
 

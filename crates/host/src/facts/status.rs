@@ -8,11 +8,11 @@ use serde_json::Value;
 /// Status of a product and of the peer that an address belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
-    /// Which product.
+    /// The product.
     pub product: Product,
     /// Its version.
     pub version: Option<String>,
-    /// Whether it has a device in the kernel; false = a network stack in its process.
+    /// True if it has a device in the kernel; false = a network stack in its process.
     pub has_device: Option<bool>,
     /// The peer.
     pub peer: Option<PeerStatus>,
@@ -94,7 +94,7 @@ pub(super) fn prefix(text: &str) -> Option<(IpAddr, u8)> {
     Some((net, len))
 }
 
-/// Whether a prefix contains an address.
+/// Returns true if a prefix contains an address.
 pub(super) fn contains(net: IpAddr, len: u8, address: IpAddr) -> bool {
     let (net, address, bits) = match (net, address) {
         (IpAddr::V4(n), IpAddr::V4(a)) => (u128::from(n.to_bits()), u128::from(a.to_bits()), 32),

@@ -7,10 +7,10 @@ use std::{collections::BTreeSet, fs};
 
 use sys::{link::Link, procfs};
 
-/// Where network devices are.
+/// Folder of the network devices.
 const NET: &str = "/sys/class/net";
 
-/// Whether /sys shows the same devices as netlink did.
+/// Returns true if /sys shows the same devices as netlink.
 pub(super) fn fits(links: &[Link]) -> bool {
     let Ok(entries) = fs::read_dir(NET) else {
         return false;

@@ -11,7 +11,7 @@ use sys::wireguard::{DeviceState, Key, PeerState};
 
 use super::status::{hex, prefix};
 
-/// How long an answer may take.
+/// Timeout of an answer.
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// The longest answer that is read, bytes.
 const LONGEST: u64 = 32 * 1024 * 1024;

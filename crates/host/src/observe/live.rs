@@ -58,7 +58,7 @@ impl Config {
     }
 }
 
-/// Why this host's sockets cannot be observed.
+/// Reason why this host's sockets cannot be observed.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
     /// The sockets cannot be listed that often.
@@ -93,7 +93,7 @@ impl From<NetlinkError> for ObserveError {
     }
 }
 
-/// Why an observation ended, and when, µs since its start.
+/// Reason for the end of an observation, and its time, µs since its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The duration has passed.

@@ -18,7 +18,7 @@ pub(crate) struct Counts {
     /// Datagrams sent.
     pub(super) packets: AtomicU64,
     received: Mutex<Counter>,
-    /// When something arrived last, ns.
+    /// Last arrival, ns.
     last: AtomicU64,
     failed: Mutex<Option<io::Error>>,
 }

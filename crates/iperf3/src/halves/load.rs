@@ -11,7 +11,7 @@ use traffic::admission::Lease;
 /// Longest that a blocked call keeps a half from seeing that the test ended.
 pub(crate) const WAIT: Duration = Duration::from_millis(20);
 
-/// How far a test is, as its halves need to know.
+/// Phase of a test, for its halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Phase {
@@ -30,7 +30,7 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Load {
     phase: AtomicU8,
-    /// When the test began.
+    /// Start of the test.
     pub(crate) start: Instant,
     /// Bytes of a write or of a datagram's payload.
     pub(crate) len: usize,
@@ -115,8 +115,8 @@ impl Load {
         }
     }
 
-    /// How many bytes of a stream are due now at its rate, of which it has sent `sent`; waits a
-    /// while if none are.
+    /// Returns the bytes of a stream due now at its rate, of which `sent` are sent; waits a while
+    /// if none are.
     pub(super) fn due(&self, sent: u64) -> u64 {
         let Some(rate) = self.rate_bps else {
             return u64::MAX;

@@ -24,8 +24,8 @@ const BATCH: usize = 64;
 const CLOSED: u32 = 3;
 /// `ECONNREFUSED` (include/uapi/asm-generic/errno.h).
 const REFUSED: i32 = 111;
-/// How far the datagrams that arrive may be ahead of the rate: a path that was interrupted delivers
-/// at once what it has queued.
+/// Maximum lead of arriving datagrams over the rate: a path that was interrupted delivers at once
+/// what it has queued.
 const AHEAD: Duration = Duration::from_secs(3);
 
 /// Sends datagrams.

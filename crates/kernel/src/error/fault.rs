@@ -73,7 +73,7 @@ pub enum SourceFault {
     NoPackageFile(String),
 }
 
-/// How a program of the build ended that failed.
+/// End of a failed program of the build.
 #[derive(Debug)]
 pub enum StepEnd {
     /// It could not be started.

@@ -10,11 +10,11 @@ use crate::tested::Refusal;
 pub struct Rejection {
     /// The archive and its suite, or the file: `http://deb.debian.org/debian unstable`.
     pub place: String,
-    /// Why not.
+    /// The reason.
     pub reason: RejectionReason,
 }
 
-/// Why a source was not used.
+/// Reason for rejecting a source.
 #[derive(Debug, thiserror::Error)]
 pub enum RejectionReason {
     /// The archive's signature cannot be checked.
@@ -34,7 +34,7 @@ pub enum RejectionReason {
     Build {
         /// Name and version of the package.
         package: String,
-        /// Why it failed.
+        /// The error.
         error: Box<KernelError>,
     },
 }

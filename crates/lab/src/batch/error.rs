@@ -95,7 +95,7 @@ pub enum BatchError {
          continue with --resume"
     )]
     Unreachable {
-        /// How long.
+        /// The time limit.
         minutes: u64,
         /// The job.
         job: String,

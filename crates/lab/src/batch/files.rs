@@ -83,7 +83,7 @@ impl Files {
         self.folder().join(format!("log-{round}-{task}.txt"))
     }
 
-    /// Whether there is a submission.
+    /// Returns true if there is a submission.
     pub fn exist(&self) -> bool {
         self.folder().join(Round::file_name(0)).exists()
     }

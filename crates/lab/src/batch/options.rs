@@ -11,7 +11,7 @@ const WORK: Duration = Duration::from_secs(120);
 /// Attempts at a cell.
 const TRIES: u32 = 3;
 
-/// How cells are run on a cluster.
+/// Options for running cells on a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Options of sbatch, as they are given to it.

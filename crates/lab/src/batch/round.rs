@@ -47,7 +47,7 @@ pub struct Round {
 /// Failed attempts at a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempts {
-    /// How many.
+    /// Number of attempts.
     pub count: u32,
     /// The task of the last one.
     pub last: TaskId,
@@ -62,7 +62,7 @@ pub(super) struct Left {
     pub(super) failed: BTreeSet<usize>,
 }
 
-/// How cells are packed.
+/// Packing of cells into tasks.
 pub(super) struct Packing<'a> {
     /// Estimated work of a cell, s.
     pub(super) cost: &'a dyn Fn(usize) -> f64,

@@ -38,16 +38,16 @@ pub(super) struct Array<'a> {
 pub struct Active {
     /// The scheduler's number of the job.
     pub job: Option<String>,
-    /// How many are being run.
+    /// Number of running tasks.
     pub running: usize,
-    /// How many wait.
+    /// Number of pending tasks.
     pub pending: usize,
-    /// Why the first of them waits, as the scheduler names it.
+    /// Reason why the first of them is pending, in the scheduler's terms.
     pub reason: Option<String>,
 }
 
 impl Active {
-    /// Whether the job has ended.
+    /// Returns true if the job has ended.
     pub(super) fn is_empty(&self) -> bool {
         self.running + self.pending == 0
     }
@@ -188,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    /// As Slurm 22.05.8 prints them.
+    /// Output of Slurm 22.05.8.
     #[test]
     fn the_output_of_squeue_is_read() {
         let lines = "12|RUNNING|None\n12|RUNNING|None\n12|PENDING|Resources\n12|PENDING|Priority\n";

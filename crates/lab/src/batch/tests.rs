@@ -28,7 +28,7 @@ struct Cluster {
     failing: BTreeSet<usize>,
     /// Task of the first submission that is killed before its second cell.
     killed: Option<usize>,
-    /// Whether the answer of sbatch is lost.
+    /// True to lose the answer of sbatch.
     silent: bool,
     state: RefCell<State>,
 }
@@ -37,7 +37,7 @@ struct Cluster {
 struct State {
     submitted: Vec<String>,
     cancelled: Vec<String>,
-    /// How often the scheduler says that the job is still there; `Err` = no answer.
+    /// Answers of the scheduler that the job still exists; `Err` = no answer.
     answers: Vec<Result<(), ()>>,
 }
 

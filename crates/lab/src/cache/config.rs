@@ -21,12 +21,12 @@ pub(crate) struct Tiers {
     pub(crate) team: Option<PathBuf>,
     /// A cache over HTTP.
     pub(in crate::cache) url: Option<Url>,
-    /// Whether new results are stored there.
+    /// True to store new results there.
     pub(crate) upload: bool,
 }
 
 impl Tiers {
-    /// As the environment of this process names them.
+    /// Reads the configuration from the environment of this process.
     ///
     /// # Errors
     /// It names no own folder, or a variable has a wrong value.

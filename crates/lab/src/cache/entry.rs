@@ -26,7 +26,7 @@ struct Contents {
     files: Vec<(String, u64)>,
 }
 
-/// Why a cached result is not used.
+/// Reason why a cached result is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     /// It was changed after it was written.

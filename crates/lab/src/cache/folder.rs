@@ -38,7 +38,7 @@ impl Folder {
         Self { path, most: None }
     }
 
-    /// Whether it is the user's own.
+    /// Returns true if it belongs to the user.
     pub(super) fn is_own(&self) -> bool {
         self.most.is_some()
     }

@@ -15,9 +15,9 @@ use super::{
 #[derive(Debug)]
 pub(super) struct Remote {
     url: Url,
-    /// Whether it does not respond; then it is not tried again.
+    /// True if it does not respond; then it is not tried again.
     lost: AtomicBool,
-    /// Whether it takes results.
+    /// True if it accepts results.
     takes: AtomicBool,
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use model::units::Seed;
 
-/// Why segments cannot be run or combined.
+/// Error running or combining segments.
 #[derive(Debug, thiserror::Error)]
 pub enum SegmentError {
     /// The first line of a file is not the header of a segment.

@@ -93,7 +93,7 @@ impl Part {
         }
     }
 
-    /// Whether a file of this name is one of a part.
+    /// Returns true if this is the file name of a part.
     pub(crate) fn is_file_name(name: &str) -> bool {
         name.ends_with(".jsonl") && (name.starts_with("segment-") || name.starts_with("task-"))
     }
@@ -229,7 +229,7 @@ impl SegmentFile {
         })
     }
 
-    /// Whether it has the rows of a cell.
+    /// Returns true if it has the rows of a cell.
     pub(super) fn has(&self, index: usize) -> bool {
         self.completed.contains_key(&index)
     }

@@ -14,7 +14,7 @@ use traffic::wire::{
 
 use super::error::{Action, FarError};
 
-/// How long to wait for a connection.
+/// Timeout of a connection.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Times a greeting datagram is sent before the address counts as dead, and how long each waits.

@@ -8,14 +8,14 @@ use model::{
 };
 use traffic::wire::{ChannelError, message::Code};
 
-/// Why the far end, or this end on the way to it, did not do its part.
+/// Failure of the far end, or of this end on the way to it.
 #[derive(Debug)]
 pub enum FarError {
     /// No connection.
     Connect {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The I/O error.
         source: io::Error,
     },
     /// The control channel.
@@ -36,9 +36,9 @@ pub enum FarError {
     },
     /// This host has no way to an address.
     Route {
-        /// Where to.
+        /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// The I/O error.
         source: io::Error,
     },
     /// This host's kernel does not have, or does not allow, a congestion control.
@@ -50,16 +50,16 @@ pub enum FarError {
     },
     /// This end's half of a load.
     Start {
-        /// Why it failed.
+        /// The I/O error.
         source: io::Error,
     },
     /// A plan of which iperf3 can do nothing.
     Plan,
     /// Datagrams to the far end, or their replies, are lost.
     Silent {
-        /// Where they were sent.
+        /// Destination address.
         address: SocketAddr,
-        /// How many.
+        /// Number of tries.
         tries: u32,
     },
     /// A data connection or socket.
@@ -68,7 +68,7 @@ pub enum FarError {
         action: Action,
         /// With whom.
         address: SocketAddr,
-        /// Why it failed.
+        /// The I/O error.
         source: io::Error,
     },
 }
@@ -224,7 +224,7 @@ impl FarError {
         }
     }
 
-    /// Whether the session is over, so that no further step makes sense.
+    /// Returns true if the session is over, so that no further step makes sense.
     pub fn is_final(&self) -> bool {
         matches!(
             self,

@@ -79,9 +79,9 @@ impl Load for UdpOrder {}
 /// Bulk QUIC on a UDP socket.
 #[derive(Clone, Copy, Debug)]
 pub struct Quic {
-    /// Whether the far end sends.
+    /// True if the far end sends.
     pub send: bool,
-    /// How long after the start to send, µs.
+    /// Sending time after the start, µs.
     pub duration_us: u64,
     /// From one sample of the connection to the next, µs.
     pub sample_us: u64,

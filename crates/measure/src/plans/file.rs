@@ -8,7 +8,7 @@ use std::{
 
 use model::plan::{Measurement, PLAN_SCHEMA, Plan, Repeats, Step};
 
-/// Why a plan's text is no plan.
+/// Error parsing a plan.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
     /// Not TOML, or not of a plan's shape; names line and reason.
@@ -94,24 +94,24 @@ pub enum StepError {
     Bytes(u64),
 }
 
-/// Why a file is no plan.
+/// Error reading a plan file.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanFileError {
     /// It cannot be read.
     #[error("read {}: {error}", file.display())]
     Read {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// Why not.
+        /// The I/O error.
         #[source]
         error: io::Error,
     },
     /// Its text is no plan.
     #[error("{}: {error}", file.display())]
     Plan {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// Why not.
+        /// The error.
         #[source]
         error: PlanError,
     },

@@ -111,7 +111,7 @@ impl Bench<'_> {
         Ok(state::Mark::now(&self.scope, self.plan.hotspots))
     }
 
-    /// Whether the run is to end.
+    /// Returns true if the run is to end.
     pub(crate) fn cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }

@@ -22,8 +22,8 @@ pub(crate) struct Needs {
     pub(crate) rate_bps: Option<f64>,
 }
 
-/// Why a task does not fit what is left of a budget. One whose rate is not known yet fits as long
-/// as anything is left.
+/// Returns why a task does not fit the rest of a budget. One whose rate is not known yet fits as
+/// long as anything is left.
 pub(crate) fn exceeded(budget: &Budget, spent: Spent, needs: Needs) -> Option<Text> {
     if let Some(most) = budget.time_s
         && needs.time_s > most - spent.time_s

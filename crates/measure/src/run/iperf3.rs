@@ -205,7 +205,7 @@ impl Bench<'_> {
         }
     }
 
-    /// Why a task does not fit what is left of the budget, at the highest rate so far.
+    /// Returns why a task does not fit the rest of the budget, at the highest rate so far.
     fn exceeded(&self, plan: &Plan, task: &Task, load: &Tcp, samples: &[Sample]) -> Option<Text> {
         let fastest = |direction| {
             let same = samples

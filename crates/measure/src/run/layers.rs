@@ -10,7 +10,7 @@ use model::{
     run::LayerAddress,
 };
 
-/// Where the far end is reached over a layer.
+/// Address of the far end over a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The layer.

@@ -131,7 +131,7 @@ pub fn estimate(plan: &Plan, layers: usize, near: &[String], far: &[String]) -> 
     }
 }
 
-/// As [`estimate`], before the ends were asked what they have: with what most have.
+/// Same as [`estimate`], before the abilities of the ends are known: with those of most ends.
 pub fn usual_estimate(plan: &Plan, layers: usize) -> Estimate {
     let usual = USUAL.map(str::to_owned);
     estimate(plan, layers, &usual, &usual)

@@ -36,7 +36,7 @@ use host::{facts, state};
 
 /// Configuration of a run.
 pub struct Start<'a> {
-    /// Where the far end is controlled.
+    /// Control address of the far end.
     pub control: SocketAddr,
     /// The key it wants.
     pub key: &'a AccessKey,
@@ -54,7 +54,7 @@ pub struct Start<'a> {
     pub id: String,
     /// Now, µs since 1970.
     pub started_us: u64,
-    /// Whether the ends are those of a lab path.
+    /// True if the ends are those of a lab path.
     pub lab: bool,
     /// Set to end the run early: what is measured is kept.
     pub cancel: &'a AtomicBool,
@@ -224,7 +224,7 @@ fn say_longer(
     }
 }
 
-/// Whether every goodput is known as well as the plan wants.
+/// Returns true if every goodput is known with the precision that the plan requires.
 pub(crate) fn narrow(plan: &Plan, samples: &[Sample]) -> bool {
     let Some(width) = plan.repeats.width else {
         return false;
@@ -310,7 +310,7 @@ pub(crate) fn note_skipped(run: &mut Run, keys: &[Key], why: Text, on: &mut dyn 
     }
 }
 
-/// Why a task does not fit what is left of the budget.
+/// Returns why a task does not fit the rest of the budget.
 fn too_much(bench: &Bench<'_>, task: &Task, step: &dyn AnyStep) -> Option<Text> {
     let capacity = |direction| {
         let place = (task.layer.clone(), direction);

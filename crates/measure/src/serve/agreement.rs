@@ -32,13 +32,13 @@ use super::{
     registry::{Arrival, Taker},
 };
 
-/// How long after its start a load waits for what belongs to it.
+/// Time for which a load waits for its connections after its start.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longest and shortest time between samples.
 const SAMPLE: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(1)];
 
-/// How long a client of a service may take for a request, and for any part of its response.
+/// Timeout of a service's client for a request, and for each read of its response.
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Streams and sockets that have arrived.
@@ -324,7 +324,7 @@ fn service(order: &Order, limits: &Limits, lease: &Lease) -> Option<RequestServe
     }))
 }
 
-/// Whether an order makes sense here.
+/// Checks that an order makes sense here.
 fn check(order: &Order, limits: &Limits) -> Result<(), Refused> {
     match order {
         Order::Tcp(tcp) if tcp.flows == 0 || u32::from(tcp.flows) > limits.flows => {

@@ -29,7 +29,7 @@ impl Copies {
         self.new.insert(*first);
     }
 
-    /// Whether this one was answered before.
+    /// Returns true if this one was answered before.
     pub(super) fn has(&self, first: &[u8; HANDSHAKE]) -> bool {
         self.new.contains(first) || self.old.contains(first)
     }

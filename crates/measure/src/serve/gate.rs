@@ -34,7 +34,7 @@ const MOST: usize = 256;
 /// Connections that are accepted before those that are pending are dealt with again.
 const ROUND: usize = 64;
 
-/// How long none are accepted where the host has no descriptors or memory for them.
+/// Pause in which none are accepted where the host has no descriptors or memory for them.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Longest request a client may send, bytes after inflation.
@@ -92,7 +92,7 @@ impl Gate<'_> {
         Ok(())
     }
 
-    /// Whether there are new connections, and which pending ones can be read.
+    /// Returns whether there are new connections, and which pending ones can be read.
     fn wait(&self, open: bool) -> io::Result<(bool, Vec<bool>)> {
         let listening = if open { self.listeners } else { &[] };
         let mut fds: Vec<PollFd<'_>> = listening

@@ -17,7 +17,7 @@ const WAITING: usize = 256;
 /// Refusals that are written in one [`SPAN`]; further ones are counted.
 const REFUSALS: u32 = 20;
 
-/// How often the count is written.
+/// Interval at which the count is written.
 const SPAN: Duration = Duration::from_secs(10);
 
 /// Starts a log whose lines `write_line` writes.

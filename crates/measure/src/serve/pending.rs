@@ -18,7 +18,7 @@ use traffic::wire::{
 
 use super::Rejected;
 
-/// How long a connection may take until its first request is here.
+/// Timeout of a connection for its first request.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A connection at the gate. Its stream does not block.
@@ -129,8 +129,9 @@ fn greeting(
     }
 }
 
-/// Which of those at the gate, in the order they came, is dropped when there are too many: the
-/// first of the network that has most of them, so that one network cannot push out another.
+/// Returns which of the pending connections, in order of arrival, is dropped when there are too
+/// many: the first of the network that has most of them, so that one network cannot push out
+/// another.
 pub(super) fn crowd(peers: impl Iterator<Item = IpAddr> + Clone) -> Option<usize> {
     let mut counts: HashMap<u64, usize> = HashMap::new();
     for peer in peers.clone() {

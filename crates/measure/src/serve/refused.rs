@@ -29,7 +29,7 @@ impl Arrivals {
     }
 }
 
-/// Why the server refuses a request. The session goes on.
+/// Reason why the server refuses a request. The session goes on.
 #[derive(Debug)]
 pub(crate) enum Refused {
     /// A limit.
@@ -66,9 +66,9 @@ pub(crate) enum Refused {
     Service,
     /// Connections or datagrams of a load did not arrive.
     Missing {
-        /// What.
+        /// The arrivals.
         what: Arrivals,
-        /// How long it was waited for.
+        /// The timeout.
         timeout: Duration,
     },
     /// Evidence without a mark.

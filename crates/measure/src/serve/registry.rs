@@ -36,8 +36,8 @@ impl Expected {
         &self.ticket
     }
 
-    /// Whether a connection with this number and code belongs to it. Each number is good once, so
-    /// that who overhears a greeting cannot use it.
+    /// Returns true if a connection with this number and code belongs to it. Each number is valid
+    /// once, so that an eavesdropper on a greeting cannot use it.
     pub(crate) fn admits(&self, number: u32, code: &[u8; CODE]) -> bool {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         same(code, &self.ticket.connection_code(number)) && used.take(number)

@@ -4,7 +4,7 @@ use std::io;
 
 use traffic::{admission, wire::ChannelError};
 
-/// Why a server did not take a connection, or could not serve one that it took.
+/// Reason why a server did not accept a connection, or could not serve an accepted one.
 #[derive(Debug, thiserror::Error)]
 pub enum Rejected {
     /// Too many clients, or too many of this address or network.

@@ -13,7 +13,7 @@ use traffic::{
 use super::{Event, Rejected, Shared, agreement::Agreement, refused::Refused};
 use host::{evidence::Scope, state};
 
-/// How long a client may be silent. It sends a ping more often than this.
+/// Idle timeout of a client. It sends a ping more often than this.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Starts a session in a thread of its own, with the request that has come.

@@ -108,7 +108,7 @@ pub(crate) fn udp(send: bool, rate_bps: u64, payload: u32, seconds: f64) -> UdpO
     }
 }
 
-/// Why the far end refused.
+/// Returns why the far end refused.
 pub(crate) fn refusal<T>(result: Result<T, FarError>) -> (Code, String) {
     match result {
         Err(FarError::Refused { code, why }) => (code, why.to_string()),

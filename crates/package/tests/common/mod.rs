@@ -1,4 +1,4 @@
-//! Where things are, and what the tests need.
+//! Paths and tools of the tests.
 
 #![allow(clippy::expect_used, dead_code, unreachable_pub)]
 

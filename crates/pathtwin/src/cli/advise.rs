@@ -32,7 +32,7 @@ pub(crate) struct Advise {
     pub(crate) calibration: bool,
     #[command(flatten)]
     pub(crate) place: super::document::Place,
-    /// What is to improve
+    /// Figure to improve
     #[arg(long = "for", value_enum, default_value_t = GoalName::Balanced, value_name = "GOAL")]
     pub(crate) goal: GoalName,
     /// A bound that a remedy must keep, for example goodput>=90% or rtt-p99<=80ms; may be repeated
@@ -48,7 +48,7 @@ pub(crate) struct Advise {
     /// Run everything, also what is known
     #[arg(long)]
     pub(crate) no_cache: bool,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = super::twin::TwinForm::Text)]
     pub(crate) output: super::twin::TwinForm,
 }

@@ -71,7 +71,7 @@ pub(crate) fn figure(text: &str) -> anyhow::Result<FigureKind> {
     })
 }
 
-/// Where the runs are.
+/// Location of the runs.
 #[derive(Debug, Args)]
 pub(crate) struct From {
     #[cfg(feature = "history")]

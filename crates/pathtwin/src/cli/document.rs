@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// Where documents are that are not files.
+/// Location of documents that are not files.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
     #[cfg(feature = "history")]

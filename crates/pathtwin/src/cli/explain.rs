@@ -41,9 +41,9 @@ pub(crate) struct Explain {
 pub(crate) enum Grade {
     /// Any cause, even one that costs little
     Low,
-    /// What people notice
+    /// Noticeable to people
     Medium,
-    /// What makes the path slow
+    /// Limits the path
     High,
 }
 

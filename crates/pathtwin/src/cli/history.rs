@@ -65,7 +65,7 @@ Documents with the label keep are never pruned."
     Prune(Prune),
 }
 
-/// Which history.
+/// The history.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Where {
     /// The history: a file, or postgres://USER@HOST/DATABASE, across a network with
@@ -77,7 +77,7 @@ pub(crate) struct Where {
     pub(crate) max_document: Bytes,
 }
 
-/// Which documents.
+/// Selection of documents.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Which {
     /// Only of this path

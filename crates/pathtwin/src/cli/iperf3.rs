@@ -108,7 +108,7 @@ pub(crate) struct Test {
 }
 
 impl Test {
-    /// Whether one test was requested, by any of its options.
+    /// Returns true if one test was requested, by any of its options.
     pub(crate) fn is_requested(&self) -> bool {
         let Self {
             udp,

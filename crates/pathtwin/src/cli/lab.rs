@@ -59,7 +59,7 @@ pub(crate) struct Run {
     /// Cells to run in parallel; default: one per processor
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Which kernel runs the path
+    /// Kernel that runs the path
     #[arg(long, value_enum, default_value_t = Engine::Uml)]
     pub(crate) engine: Engine,
     /// Run every cell, even if its result is cached
@@ -145,7 +145,7 @@ pub(crate) struct Kubernetes {
     pub(crate) name: ObjectName,
 }
 
-/// Which kernel runs the path.
+/// Kernel that runs the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
     /// The lab's own kernel as a process, in virtual time, without privileges

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use clap::{Args, ValueEnum};
 use model::advice::{Goal, Keep};
 
-/// What is to improve.
+/// Figure to improve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GoalName {
     /// Goodput and loaded latency alike
@@ -26,10 +26,10 @@ impl From<GoalName> for Goal {
     }
 }
 
-/// What a change must do to be kept.
+/// Criteria for keeping a change.
 #[derive(Debug, Args)]
 pub(crate) struct Proof {
-    /// What is to improve
+    /// Figure to improve
     #[arg(long = "for", value_enum, default_value_t = GoalName::Balanced, value_name = "GOAL")]
     pub(crate) goal: GoalName,
     /// A bound that the change must keep, for example goodput>=90% or rtt-p99<=80ms; repeatable
@@ -40,7 +40,7 @@ pub(crate) struct Proof {
     pub(crate) pairs: u32,
 }
 
-/// How a far end with `pathtwin serve` is reached.
+/// Connection to a far end with `pathtwin serve`.
 #[derive(Debug, Args)]
 pub(crate) struct FarEnd {
     /// Address of the far end inside a tunnel; may be given several times

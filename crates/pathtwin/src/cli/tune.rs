@@ -35,7 +35,7 @@ pub(crate) enum Tune {
     Keep(Keep),
 }
 
-/// Where changes are recorded.
+/// Location of the journals.
 #[derive(Debug, Args)]
 pub(crate) struct Journal {
     /// Folder of the journals of changes; default: $PATHTWIN_JOURNAL, or /var/lib/pathtwin/tune
@@ -86,15 +86,15 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "DEVICE=PACKETS", value_parser = Setting::parse_queue_length)]
     pub(crate) queue_length: Vec<Setting>,
 
-    /// What the findings of a run propose for this host: a file of `explain --output json`, or -
+    /// Remedies for this host from findings: a file of `explain --output json`, or -
     #[arg(long, value_name = "FILE", requires = "end")]
     pub(crate) findings: Option<String>,
 
-    /// Which end of that run this host is
+    /// End of that run that this host is
     #[arg(long, value_enum)]
     pub(crate) end: Option<End>,
 
-    /// What an Advice has for this host: a file of `advise --output json`, or -
+    /// Remedies for this host from an Advice: a file of `advise --output json`, or -
     #[arg(long, value_name = "FILE", requires_all = ["end", "toward"], conflicts_with = "findings")]
     pub(crate) advice: Option<String>,
 
@@ -102,7 +102,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) toward: Option<IpAddr>,
 
-    /// Where new TCP connections must succeed before and after
+    /// Targets to which new TCP connections must succeed before and after
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) probe: Vec<String>,
 }
@@ -116,7 +116,7 @@ pub(crate) enum End {
     Far,
 }
 
-/// What is printed.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TuneForm {
     /// For people
@@ -131,7 +131,7 @@ pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) settings: Settings,
 
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = TuneForm::Text)]
     pub(crate) output: TuneForm,
 }
@@ -200,7 +200,7 @@ pub(crate) struct Status {
     #[command(flatten)]
     pub(crate) journal: Journal,
 
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = TuneForm::Text)]
     pub(crate) output: TuneForm,
 }
@@ -239,7 +239,7 @@ pub(crate) struct List {
     #[command(flatten)]
     pub(crate) journal: Journal,
 
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = TuneForm::Text)]
     pub(crate) output: TuneForm,
 }

@@ -38,12 +38,12 @@ pub(crate) struct Twin {
     /// Run everything, also what is known
     #[arg(long)]
     pub(crate) no_cache: bool,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = TwinForm::Text)]
     pub(crate) output: TwinForm,
 }
 
-/// What is printed.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TwinForm {
     /// For people

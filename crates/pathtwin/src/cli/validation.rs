@@ -72,7 +72,7 @@ pub struct Corpus {
     /// Judge the scenarios of this folder instead of a run, and count how often that is right
     #[arg(long, value_name = "DIR", group = "what")]
     pub corpus: Option<PathBuf>,
-    /// Which scenarios and seeds
+    /// Scenarios and seeds
     #[arg(long, value_enum, default_value_t = Which::Evaluation, requires = "corpus")]
     pub part: Which,
     /// Only scenarios with this in their name; may be given several times

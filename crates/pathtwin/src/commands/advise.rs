@@ -64,7 +64,7 @@ fn wrong(name: &str, error: Option<DocumentError>) -> Failure {
     Failure::new(code::USE, why.context(name.to_owned()))
 }
 
-/// What was predicted and what came, over all proofs of the history.
+/// Prints predictions and outcomes over all proofs of the history.
 #[cfg(feature = "history")]
 fn calibration(arguments: &Advise) -> Result<ExitCode, Failure> {
     let mut store = arguments.place.history.open()?;

@@ -43,12 +43,12 @@ struct Fixed<'a> {
     changes: &'a [job::ProveOutput],
 }
 
-/// What the lab knows of the path.
+/// Results of the lab for the path.
 struct Known {
     /// None if the lab was not asked.
     twin: Option<Twin>,
     advice: Advice,
-    /// What is measured in each turn of a proof.
+    /// Plan measured in each turn of a proof.
     turns: Plan,
 }
 
@@ -167,7 +167,7 @@ fn page(
     Ok(())
 }
 
-/// What the lab knows; without a budget, it is not asked.
+/// Returns the results of the lab; without a budget, the lab is not used.
 fn known(arguments: &Fix, lab: Option<InLab<'_>>, run: &Run) -> Result<Known, Failure> {
     let Some(lab) = lab else {
         let proof = &arguments.proof;
@@ -211,7 +211,7 @@ fn keep(arguments: &Fix, run: &Run, done: &job::ProveOutput) -> Result<(), Failu
     Ok(())
 }
 
-/// Where it is done.
+/// Lab path or real hosts to fix.
 enum On<'a> {
     Lab(InLab<'a>, Box<Cell>),
     Hosts(Reached),

@@ -123,11 +123,11 @@ pub(crate) struct Far<'a> {
     /// Its addresses inside tunnels.
     pub(crate) via: &'a [IpAddr],
     pub(crate) key: Option<&'a str>,
-    /// Whether it needs no key.
+    /// True if it needs no key.
     pub(crate) open: bool,
 }
 
-/// Whether a measurement shows how far it is.
+/// Progress display of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// On standard error.
@@ -140,7 +140,7 @@ pub(crate) enum Progress {
 pub(crate) struct Reached {
     name: String,
     key: Key,
-    /// Whether the key was given and is not remembered yet.
+    /// True if the key was given and is not stored yet.
     is_new: bool,
     far: reach::FarEnd,
 }
@@ -187,7 +187,7 @@ impl Reached {
         self.far.own_address()
     }
 
-    /// Where its sessions are opened.
+    /// Returns the address at which its sessions are opened.
     #[cfg(feature = "lab")]
     pub(crate) fn control(&self) -> std::net::SocketAddr {
         self.far.control
@@ -247,7 +247,7 @@ fn client_key(given: Option<&str>, host: &str) -> Result<Key, Failure> {
     Ok(client.key)
 }
 
-/// What to do about a host that cannot be reached, on which `program` is to run.
+/// Returns a hint for a host that cannot be reached, on which `program` should run.
 fn unreached(program: &str) -> impl FnOnce(ReachError) -> Failure {
     move |error| match error {
         ReachError::Resolve { .. } => Failure::new(code::USE, error),

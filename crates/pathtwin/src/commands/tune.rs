@@ -22,7 +22,7 @@ use crate::{
     format,
 };
 
-/// Where journals are, unless the user names another place.
+/// Default folder of the journals.
 const FOLDER: &str = "/var/lib/pathtwin/tune";
 
 pub(crate) fn tune(command: &Tune) -> Result<ExitCode, Failure> {
@@ -86,7 +86,7 @@ fn path(journal: &Journal) -> PathBuf {
     named.unwrap_or_else(|| Path::new(FOLDER).to_owned())
 }
 
-/// Whether there is a folder of journals; others than its owner may not even know.
+/// Returns true if the folder of journals exists; only its owner may be permitted to know.
 fn exists(path: &Path) -> Result<bool, Failure> {
     path.try_exists()
         .with_context(|| {

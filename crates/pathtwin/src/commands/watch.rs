@@ -53,7 +53,7 @@ fn read(file: &Path) -> Result<Config, Failure> {
     config::parse(&name, &text).map_err(|e| Failure::new(code::USE, e))
 }
 
-/// What is measured how often.
+/// Describes the pace of measurements.
 fn pace(config: &Config) -> String {
     let paths = config.paths.iter().zip(schedule::paces(config));
     let paced = paths.map(|(path, pace)| Paced {

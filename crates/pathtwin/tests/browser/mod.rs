@@ -12,7 +12,7 @@ use std::{
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 
-/// How to get what is missing.
+/// Command that installs what is missing.
 const REMEDY: &str = "run scripts/setup test";
 
 /// A browser with one tab.

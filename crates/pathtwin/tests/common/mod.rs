@@ -24,8 +24,8 @@ pub fn pathtwin() -> Command {
     command
 }
 
-/// Whether a run was measured. Over loopback the processors set the pace, which takes samples out
-/// of the figures: a run may then end with the word that too few count.
+/// Returns true if a run was measured. Over loopback the processors limit the rate, which
+/// invalidates samples: a run may then end with the message that too few count.
 pub fn is_measured(output: &Output) -> bool {
     let few = || text(&output.stderr).contains("too few samples count");
     output.status.success() || (output.status.code() == Some(4) && few())

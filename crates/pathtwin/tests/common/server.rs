@@ -12,7 +12,7 @@ use std::{
 pub struct Server {
     pub child: Child,
     pub address: SocketAddr,
-    /// What it said until it was ready.
+    /// Its output until it was ready.
     pub message: String,
 }
 
@@ -66,7 +66,7 @@ impl Server {
         number.and_then(|n| n.parse().ok()).expect("a size")
     }
 
-    /// How many descriptors it has open.
+    /// Returns the number of its open descriptors.
     pub fn descriptors(&self) -> usize {
         std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).map_or(0, Iterator::count)
     }

@@ -19,7 +19,7 @@ pub(super) const RUNS: u64 = 40;
 /// The run from which on the path `office` is slower, with another kernel.
 pub(super) const CHANGED: u64 = 28;
 
-/// What a run of some number is like: goodput as a share of the recorded one, and the kernel.
+/// Shape of the run with a number: goodput as a share of the recorded one, and the kernel.
 pub(super) type Shape = fn(u64) -> (f64, &'static str);
 
 /// Nothing changes.

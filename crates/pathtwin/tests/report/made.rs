@@ -1,4 +1,4 @@
-//! What the tests look at: a run and a matrix of the lab, and their reports, made once.
+//! Fixtures of the report tests: a run and a matrix of the lab, and their reports, made once.
 
 use std::{
     path::{Path, PathBuf},

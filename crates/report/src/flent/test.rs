@@ -49,7 +49,7 @@ pub(super) fn tests(run: &Run) -> Vec<Test<'_>> {
     tests
 }
 
-/// Whether flent has a test for it and its time series was kept.
+/// Returns true if flent has a test for it and its time series was kept.
 fn shown(sample: &Sample) -> bool {
     let received = |tcp: &Tcp| tcp.flows.iter().any(|f| f.received.is_some());
     match sample.key.step {

@@ -23,7 +23,7 @@ pub(super) struct Timeline {
     /// execution.
     #[serde(skip)]
     pub(super) rank: (bool, std::cmp::Reverse<u32>),
-    /// Whether it is representative of its repeats.
+    /// True if it is representative of its repeats.
     pub(super) middle: bool,
     /// Group of repeats it belongs to.
     pub(super) group: String,

@@ -34,12 +34,12 @@ pub const STYLE: &str = concat!(
 /// The script of all pages: it renews what has changed.
 pub const SCRIPT: &str = include_str!("assets/dashboard.js");
 
-/// What all pages have in common.
+/// Frame common to all pages.
 #[derive(Clone, Debug)]
 pub struct Frame {
     /// The language.
     pub lang: Lang,
-    /// Whether the reader chose it, so that links keep it.
+    /// True if the reader chose it, so that links keep it.
     pub chosen: bool,
     /// The query of the page, which a link to it in the other language keeps.
     pub query: Vec<(String, String)>,
@@ -47,14 +47,14 @@ pub struct Frame {
     pub program: String,
     /// The time, µs since 1970.
     pub now_us: u64,
-    /// Whether there are several hosts to compare.
+    /// True if there are several hosts to compare.
     pub mesh: bool,
 }
 
-/// How a path is doing.
+/// State of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// As usual.
+    /// Within the usual range.
     Usual,
     /// A figure is worse than usual now.
     Worse,
@@ -68,7 +68,7 @@ pub enum State {
     New,
 }
 
-/// How the present compares with what is usual.
+/// Comparison of the present with the usual range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Within the usual values, or nothing to compare.
@@ -86,13 +86,13 @@ pub struct Card {
     pub path: String,
     /// Its state.
     pub state: State,
-    /// How its tunnel reaches the far end, if it has one.
+    /// Connection of its tunnel to the far end, if it has one.
     pub connection: Option<Connection>,
     /// The newest run and when it started, µs since 1970.
     pub run: Option<(String, u64)>,
     /// Its main figures.
     pub figures: Vec<Glance>,
-    /// What limits it, by the last run that can tell: its severity and its title.
+    /// Limiting causes, from the last run that can tell: severity and title.
     pub causes: Vec<(Severity, Text)>,
     /// Values of a watch, between runs.
     pub live: Vec<Live>,
@@ -101,13 +101,13 @@ pub struct Card {
 /// A figure at a glance.
 #[derive(Clone, Debug)]
 pub struct Glance {
-    /// Which.
+    /// The series.
     pub series: SeriesName,
     /// Median of the latest day.
     pub today: Option<f64>,
     /// Median of the present level before that.
     pub usual: Option<f64>,
-    /// How they compare.
+    /// Comparison of both.
     pub tone: Tone,
     /// The latest values, the oldest first.
     pub values: Vec<f64>,

@@ -18,7 +18,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Whether both values are known and different.
+    /// Returns true if both values are known and different.
     fn differs(&self) -> bool {
         matches!((&self.near, &self.far), (Some(near), Some(far)) if near != far)
     }

@@ -61,7 +61,7 @@ pub(super) fn html(run: &Run, words: &Words) -> Option<Markup> {
     })
 }
 
-/// Whether names need the address family.
+/// Returns true if names need the address family.
 pub(super) fn several_families(run: &Run) -> bool {
     let first = run.samples.first().map(|s| s.key.family);
     run.samples.iter().any(|s| Some(s.key.family) != first)

@@ -38,7 +38,7 @@ pub(super) fn html(run: &Run, words: &Words) -> Markup {
     }
 }
 
-/// What one flow gets of what the path carries, as a bar for each direction.
+/// Draws the goodput of one flow as a share of the path's capacity, as a bar for each direction.
 pub(super) fn shares(run: &Run, words: &Words) -> Markup {
     const LONG: f64 = 100.0;
     let view = View::new(run);

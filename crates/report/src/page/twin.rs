@@ -99,7 +99,7 @@ fn fitted(twin: &Twin, words: &Words) -> Markup {
     }
 }
 
-/// What was left out, the worst first.
+/// Lists the figures left out, worst first.
 fn held_out(all: &[HeldOut], words: &Words) -> Markup {
     let mut worst: Vec<&HeldOut> = all.iter().collect();
     worst.sort_by(|a, b| b.excess.total_cmp(&a.excess));

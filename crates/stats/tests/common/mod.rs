@@ -81,7 +81,7 @@ pub const DIPS: Source = Source {
     },
 };
 
-/// How often `covers` holds in `rounds` rounds with seeds of their own, %.
+/// Returns how often `covers` holds in `rounds` rounds with different seeds, %.
 pub fn coverage(rounds: u64, covers: impl Fn(&mut Random) -> bool) -> f64 {
     let hits = (0..rounds)
         .filter(|&seed| covers(&mut Random::new(seed * 1_000_003 + 17)))

@@ -1,6 +1,6 @@
 //! Errors in the URL of a database.
 
-/// What is wrong with a URL. No text contains anything that could be part of a password.
+/// Error in a URL. No text contains anything that could be part of a password.
 #[derive(Debug, thiserror::Error)]
 pub enum UrlError {
     /// It has no `://`.
@@ -26,7 +26,7 @@ pub enum UrlError {
     Tls(#[from] TlsError),
 }
 
-/// What is wrong with the parameters of TLS in a URL.
+/// Error in the TLS parameters of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TlsError {
     /// An unknown `sslmode`.

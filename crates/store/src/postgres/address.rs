@@ -55,7 +55,7 @@ impl Address {
         &self.tls
     }
 
-    /// What the client library needs to connect.
+    /// Returns the client library's config for the connection.
     pub(crate) fn config(&self) -> Result<Config, postgres::Error> {
         let mut config: Config = self.url.parse()?;
         let sockets = config
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(address.config().unwrap().get_hosts(), hosts);
     }
 
-    /// What a URL may hold without being percent-encoded, and more.
+    /// Characters that a URL may contain without percent-encoding, and more.
     fn raw() -> impl Strategy<Value = String> {
         "[a-z0-9:/?#@&=%+,;\\[\\] é'-]{0,8}"
     }

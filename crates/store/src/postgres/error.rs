@@ -7,7 +7,7 @@ use std::{
 
 use rustls::pki_types::pem;
 
-/// Why no TLS connection can be set up with the files that a URL names.
+/// Reason why no TLS connection can be set up with the files that a URL names.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TrustError {
     /// A file cannot be used.
@@ -40,7 +40,7 @@ pub(super) enum TrustError {
     Provider(rustls::Error),
 }
 
-/// Why a file of certificates or of a key cannot be used.
+/// Reason why a file of certificates or of a key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FileError {
     #[error("{0}")]

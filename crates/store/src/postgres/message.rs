@@ -1,4 +1,4 @@
-//! What a server or its connection reports.
+//! Errors reported by a server or its connection.
 
 use std::error::Error as _;
 

@@ -9,7 +9,7 @@ use super::tls::{Check, Roots, Tls};
 /// The client library's message when the server answers that it has no TLS.
 const NO_TLS: &str = "server does not support TLS";
 
-/// Why a connection was not made.
+/// Returns why a connection failed.
 pub(super) fn why(error: &postgres::Error, tls: &Tls) -> String {
     let Some(source) = error.source() else {
         return super::message(error);

@@ -8,7 +8,7 @@ use crate::error::TlsError;
 /// The parameters that are read here.
 pub(crate) const PARAMETERS: [&str; 4] = ["sslmode", "sslrootcert", "sslcert", "sslkey"];
 
-/// Whether to encrypt, and what to check of the server.
+/// Encryption, and the checks of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// No TLS.
@@ -23,7 +23,7 @@ pub(crate) enum Mode {
     VerifyFull,
 }
 
-/// Whose signature of a server's certificate is trusted.
+/// Trusted issuers of a server's certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Roots {
     /// The certificates in a file, PEM.
@@ -32,12 +32,12 @@ pub(crate) enum Roots {
     System,
 }
 
-/// What to check of a server's certificate.
+/// Checks of a server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Check {
     /// Nothing.
     Nothing,
-    /// That a root has signed it.
+    /// Its chain leads to a trusted root.
     Chain,
     /// And that it is for the host.
     ChainAndName,
@@ -94,8 +94,8 @@ impl Tls {
         })
     }
 
-    /// What to check of a server's certificate. A file of roots is not given to be ignored; libpq
-    /// states it of `require`, and `prefer` had better not be weaker.
+    /// Returns the checks of a server's certificate. A file of roots is not given to be ignored;
+    /// libpq states it of `require`, and `prefer` should not be weaker.
     pub(crate) fn check(&self) -> Check {
         match self.mode {
             Mode::VerifyFull => Check::ChainAndName,

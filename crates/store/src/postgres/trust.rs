@@ -33,8 +33,8 @@ use super::{
 /// `sslnegotiation=direct`.
 const PROTOCOL: &[u8] = b"postgresql";
 
-/// What makes TLS connections as a URL wants them. Reads the files it names; the error states which
-/// of them is of no use, and why.
+/// Returns a connector for TLS connections as a URL specifies. Reads the files it names; the error
+/// states which of them is unusable, and why.
 pub(super) fn connector(tls: &Tls) -> Result<MakeRustlsConnect, TrustError> {
     let provider = Arc::new(ring::default_provider());
     let verifier = Verifier::new(tls, &provider)?;

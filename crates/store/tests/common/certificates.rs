@@ -12,7 +12,7 @@ use super::succeed;
 /// An authority with a root of its own, and the certificates it made.
 pub struct Authority {
     folder: tempfile::TempDir,
-    /// What OpenSSL calls the algorithm of the keys, and its parameter.
+    /// OpenSSL's name of the key algorithm, and its parameter.
     algorithm: [&'static str; 2],
 }
 

@@ -16,7 +16,7 @@ use crate::{
     server::Taken,
 };
 
-/// How long probes are answered, how many, and how long one may be.
+/// Time for which probes are answered, their number, and their maximum length.
 const LASTS: Duration = Duration::from_secs(60);
 const PROBES: u32 = 6000;
 const LONGEST: u64 = 64;

@@ -173,7 +173,7 @@ impl Whole {
         }
     }
 
-    /// What follows on the connection: the next request, unless this one was cut off.
+    /// Returns what follows on the connection: the next request, unless this one was cut off.
     fn taken(&self) -> Taken {
         match self.left {
             0 => Taken::Done,

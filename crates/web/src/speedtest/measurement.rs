@@ -5,7 +5,7 @@ use std::{net::TcpStream, os::fd::AsFd, time::Duration};
 use serde_json::{Value, json};
 use sys::tcp_info::{self, TcpInfo};
 
-/// Who speaks, about what.
+/// Origin and subject of a measurement message.
 pub(super) struct Speaker {
     /// `download` or `upload`.
     pub(super) test: &'static str,

@@ -31,7 +31,7 @@ use crate::{
 
 /// The subprotocol that a client must offer.
 const PROTOCOL: &str = "net.measurementlab.ndt.v7";
-/// How long a test lasts, and when it is cut off.
+/// Duration of a test, and its time limit.
 const LASTS: Duration = Duration::from_secs(10);
 const CUT: Duration = Duration::from_secs(13);
 /// Time between measurements: ten a second are allowed.

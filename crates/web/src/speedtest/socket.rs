@@ -16,7 +16,7 @@ const TEXT: u64 = 64 << 10;
 /// Time to end in order.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// What a client sent.
+/// Message from a client.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Came {
     /// Payload of a load follows: so many bytes.
@@ -33,7 +33,7 @@ pub(super) enum Came {
 pub(super) struct Socket<'a> {
     pub(super) stream: &'a mut TcpStream,
     ahead: &'a mut Vec<u8>,
-    /// Whether the end was said; nothing may follow it (RFC 6455, 5.5.1).
+    /// True after the close frame; nothing may follow it (RFC 6455, 5.5.1).
     closed: bool,
 }
 
@@ -154,7 +154,7 @@ impl<'a> Socket<'a> {
     }
 }
 
-/// Whether nothing came within the stream's timeout.
+/// Returns true if nothing came within the stream's timeout.
 pub(super) fn is_timeout(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -48,8 +48,8 @@ fn invalid(invalid: &outcome::Invalid) -> Invalid {
     }
 }
 
-/// What the kernel of this end knew of the connection at its end is taken only where this end sent:
-/// a receiver's round trip and segment size are other things.
+/// The kernel's information at this end is used only where this end sent: a receiver's round trip
+/// and segment size are other quantities.
 fn flow(stream: &Stream) -> FlowResult {
     let sent_here = stream.direction == Direction::Up;
     let tcp = stream.tcp.as_ref().filter(|_| sent_here);

@@ -21,7 +21,7 @@ use crate::{
 /// Replies by which a path is judged quiet.
 const QUIET: usize = 5;
 
-/// How long to wait for it.
+/// Timeout of the start.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Interval of the probes while waiting, if the plan wants none beside the load.
@@ -52,7 +52,7 @@ pub(crate) fn start(bench: &mut Bench<'_>, layer: &LayerAddress) -> Result<Runni
     start_beside(bench, layer, known)
 }
 
-/// As [`start`], beside a load of a known rate.
+/// Same as [`start`], beside a load of a known rate.
 pub(crate) fn start_beside(
     bench: &mut Bench<'_>,
     layer: &LayerAddress,

@@ -28,7 +28,7 @@ use crate::{
 /// From one sample of the connection to the next.
 const SAMPLE: Duration = Duration::from_millis(10);
 
-/// How long after its end a load is still sampled, so that its last moment is seen.
+/// Time for which a load is still sampled after its end, so that its last moment is recorded.
 const AFTER: Duration = Duration::from_millis(30);
 
 /// A QUIC stream with always something to send.

@@ -27,10 +27,10 @@ use crate::{
     run::{bench::Bench, budget::bytes_left, task::Task},
 };
 
-/// How long to wait for a connection, and for any part of a response.
+/// Timeout of a connection, and of each read of a response.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long after the end of the step the last response may come.
+/// Grace time for the last response after the end of the step.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Requests for answers of the same size, each on a connection of its own.

@@ -19,7 +19,7 @@ pub(super) struct Sized {
     pub(super) echo: Agreed<Echo>,
     pub(super) socket: UdpSocket,
     number: u32,
-    /// How long an answer may take.
+    /// Timeout of an answer.
     pub(super) timeout: Duration,
     headers: u32,
 }

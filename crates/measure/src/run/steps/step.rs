@@ -1,4 +1,4 @@
-//! What every step has: its kind and cost, what it measures, and the samples of that.
+//! Interface of all steps: kind and cost, the measurement, and its samples.
 
 use model::{
     net::Direction,
@@ -40,7 +40,7 @@ pub(crate) trait Step {
         directions.filter_map(capacity).reduce(f64::max)
     }
 
-    /// Why one of the ends cannot do it at all.
+    /// Returns why one of the ends cannot run it at all.
     fn lacks(&self, _far: &Far) -> Option<Text> {
         None
     }

@@ -164,8 +164,9 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Whether a higher rate brings more than the first one did, of which a part was missing. No
-    /// lower rate shows how much the path loses by itself; at the knee nothing more arrives.
+    /// Returns true if a higher rate delivers more than the first one did, of which a part was
+    /// missing. No lower rate shows how much the path loses by itself; at the knee nothing more
+    /// arrives.
     fn grows(&mut self, rate: u64, to_bps: u64, first: &Delivery) -> Result<bool, FarError> {
         let higher = ((rate as f64 * RISE) as u64).min(to_bps);
         if self.base.0 > 0 || higher <= rate {
@@ -175,8 +176,8 @@ impl Search<'_, '_> {
         Ok(more.udp.received_bps > GROWS * first.udp.received_bps)
     }
 
-    /// What the path carries, bit/s of IP packets, and the load below that. `knee`: what arrived
-    /// where less arrived than was sent, bit/s of payload.
+    /// Returns the capacity of the path, bit/s of IP packets, and the load below that. `knee`: rate
+    /// that arrived where less arrived than was sent, bit/s of payload.
     fn capacity_bps(&mut self, knee: f64) -> Result<(f64, Udp), FarError> {
         let span = self.span(knee);
         let over = self.offer((knee * OVER) as u64, span)?;
@@ -218,8 +219,8 @@ impl Search<'_, '_> {
         self.base.1 += sent - received.min(sent);
     }
 
-    /// Whether less arrived than was offered, by more than chance and the losses at lower rates:
-    /// either it is missing, or it came more slowly, having waited in a queue.
+    /// Returns true if less arrived than was offered, by more than chance and the losses at lower
+    /// rates: either datagrams are missing, or they came more slowly, having waited in a queue.
     fn is_knee(&self, delivery: &Delivery) -> bool {
         let Udp {
             sent,

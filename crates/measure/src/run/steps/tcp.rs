@@ -32,7 +32,7 @@ const SAMPLE: Duration = Duration::from_millis(10);
 /// Eight connections would otherwise make three quarters of a run's size.
 const KEPT: usize = 2000;
 
-/// How long after its end a load is still sampled, so that its last moment is seen.
+/// Time for which a load is still sampled after its end, so that its last moment is recorded.
 const AFTER: Duration = Duration::from_millis(30);
 
 /// TCP with always something to send.

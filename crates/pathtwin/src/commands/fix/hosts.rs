@@ -39,10 +39,10 @@ use crate::{
 /// Time between two samples of the far host's settings.
 const INTERVAL: Duration = Duration::from_secs(3);
 
-/// What was found so far.
+/// Results so far.
 pub(super) struct Found<'a> {
     pub(super) run: &'a Run,
-    /// What is measured in each turn.
+    /// Plan measured in each turn of a proof.
     pub(super) turns: &'a Plan,
     pub(super) advice: &'a Advice,
     pub(super) best: &'a Tried,
@@ -104,7 +104,7 @@ pub(super) fn prove(
     in_turns(&Sites::new(there, Some(&near)), &to)
 }
 
-/// What a host cannot have; another remedy may be possible.
+/// Returns the outcome for a host that cannot apply a remedy; another remedy may be possible.
 fn not_applied(host: &str, why: &[String]) -> ProveOutput {
     let sentence = |why: &String| text!("{host}: {source}", host = host, source = why.clone());
     ProveOutput {
@@ -146,7 +146,7 @@ struct Shell<'a> {
 }
 
 impl Shell<'_> {
-    /// What the far host reports of itself now; a path that is down for a moment may come back.
+    /// Returns the current facts of the far host; a path that is down for a moment may come back.
     fn facts(&self) -> Option<HostFacts> {
         let run = self
             .far

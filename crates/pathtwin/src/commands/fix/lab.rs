@@ -22,7 +22,7 @@ use crate::{commands::twin, exit::Failure, progress};
 pub struct InLab<'a> {
     /// The lab.
     pub lab: &'a Lab,
-    /// What is to improve.
+    /// Figure to improve.
     pub goal: Goal,
     /// Bounds that the user set.
     pub keep: &'a [Keep],

@@ -126,7 +126,7 @@ fn info(format: Format) -> Result<(), Failure> {
     })
 }
 
-/// What is known of an image, for people.
+/// Returns the facts about an image, for people.
 fn known(image: &Image) -> lab_kernel::Image {
     let meta = image.meta.as_ref();
     lab_kernel::Image {

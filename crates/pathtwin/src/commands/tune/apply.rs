@@ -213,7 +213,8 @@ fn proposed(name: &str, end: End) -> Result<Wanted, Failure> {
     Ok(remedies.settings)
 }
 
-/// What an Advice has for this end, by the devices on the way to the other.
+/// Returns the remedies that an Advice has for this end, with the devices on the route to the
+/// other.
 fn advised(name: &str, end: End, toward: IpAddr) -> Result<Wanted, Failure> {
     let advice = Advice::parse(&text_of(name)?)
         .with_context(|| name.to_owned())

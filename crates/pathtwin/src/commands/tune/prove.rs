@@ -13,7 +13,7 @@ use crate::{
     format,
 };
 
-/// What is measured in each turn, and on which path.
+/// Plan measured in each turn, and its path.
 pub(crate) struct Proving<'a> {
     pub(crate) far: &'a Reached,
     pub(crate) plan: &'a Plan,

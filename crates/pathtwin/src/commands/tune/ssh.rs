@@ -12,8 +12,8 @@ const SSH: &str = "PATHTWIN_SSH";
 
 const OPTIONS: [&str; 3] = ["-o", "BatchMode=yes", "--"];
 
-/// What the login shell there is given before the words. It may be any shell, so that `sh` tells
-/// whether sudo is needed: routers have none, and their user is root.
+/// Command run by the login shell there, before the arguments. The login shell may be any, so `sh`
+/// checks whether sudo is needed: routers have none, and their user is root.
 const PROGRAM: &str = r#"sh -c 'test "$(id -u)" = 0 && exec pathtwin tune "$@"; exec sudo -n pathtwin tune "$@"' tune"#;
 
 /// A host that `ssh LOGIN` reaches.

@@ -137,7 +137,7 @@ impl Scale {
         }
     }
 
-    /// Where a value is drawn, from the top.
+    /// Returns the position of a value, from the top.
     fn of_height(&self, value: f64, height: f64) -> f64 {
         let share = (value - self.low) / (self.high - self.low);
         height * (1.0 - share.clamp(0.0, 1.0))

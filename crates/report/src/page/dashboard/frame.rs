@@ -101,8 +101,8 @@ pub(super) fn figure_name(figure: &str, words: &Words) -> String {
     )
 }
 
-/// What was measured, from its name in the history, such as `tunnel/v4 tcp down x1 cubic`. Words
-/// that are not known stay as they are.
+/// Returns the text of a step name in the history, such as `tunnel/v4 tcp down x1 cubic`. Unknown
+/// parts are unchanged.
 pub(super) fn step_name(step: &str, words: &Words) -> String {
     let (place, rest) = step.split_once(' ').unwrap_or((step, ""));
     let (layer, family) = place.split_once('/').unwrap_or((place, ""));

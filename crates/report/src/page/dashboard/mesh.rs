@@ -31,7 +31,7 @@ pub struct Cell {
     pub path: String,
     /// The newest value.
     pub value: f64,
-    /// How the tunnel reaches the far end.
+    /// Connection of the tunnel to the far end.
     pub connection: Option<Connection>,
 }
 
