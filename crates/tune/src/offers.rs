@@ -19,9 +19,7 @@ const OFFERS: usize = 3;
 /// end are tried one by one, and the measurement alone decides.
 pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advice> {
     let fits = advice.twin != TwinVerdict::DoesNotFit;
-    let costly = |tried: &Tried| at_a_cost && tried.effect == Effect::HelpsAtACost;
-    let costly = advice.tried.iter().position(costly).filter(|_| fits);
-    if let Some(best) = advice.advised.or(costly) {
+    if let Some(best) = best(advice, at_a_cost).filter(|_| fits) {
         let advised = Some(best);
         return vec![Advice {
             advised,
@@ -42,6 +40,28 @@ pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advi
     remedies.sort_by_key(|(rank, _)| *rank);
     let all = remedies.iter().map(|(_, remedy)| offer(advice, remedy));
     all.take(OFFERS).collect()
+}
+
+/// The place of the best candidate: what is advised, if it is for the ends; else the best that is,
+/// because no host on the path between them can be changed from here. If none is, what is advised:
+/// its refusal names the host that it is for.
+fn best(advice: &Advice, at_a_cost: bool) -> Option<usize> {
+    let advised = advice.advised;
+    let first = |effect| {
+        let mut all = advice.tried.iter();
+        all.position(|tried| tried.effect == effect && is_of_ends(tried))
+    };
+    advised
+        .filter(|place| advice.tried.get(*place).is_some_and(is_of_ends))
+        .or_else(|| advised.and_then(|_| first(Effect::Helps)))
+        .or_else(|| at_a_cost.then(|| first(Effect::HelpsAtACost)).flatten())
+        .or(advised)
+}
+
+/// Returns true if all of it is settings of the ends.
+fn is_of_ends(tried: &Tried) -> bool {
+    let is = |remedy: &Remedy| remedy.on.side().is_some() && is_a_setting(&remedy.action);
+    tried.remedies.iter().all(is)
 }
 
 /// Results of the offers that were tried.
@@ -208,6 +228,24 @@ mod tests {
         let costly = advice("fit_for_advising", "helps_at_a_cost", "");
         assert!(offers(&costly, &all, false).is_empty());
         assert_eq!(offers(&costly, &all, true).len(), 1);
+    }
+
+    #[test]
+    fn of_what_helps_the_best_for_the_ends_is_tried_before_what_only_a_router_can_have() {
+        let mut advice = advice("fit_for_advising", "helps", r#""advised": 0,"#);
+        let remedy = |on| Remedy {
+            action: bbr(),
+            on,
+            why_there: Text::fixed("it sends"),
+        };
+        advice.tried[0].remedies = vec![remedy(Location::Router)];
+        let none = findings(Severity::High, Vec::new());
+        let advised = |advice: &Advice| offers(advice, &none, false)[0].advised;
+        assert_eq!(advised(&advice), Some(0), "its refusal names the router");
+        let mut of_ends = advice.tried[0].clone();
+        of_ends.remedies = vec![remedy(Location::Far)];
+        advice.tried.push(of_ends);
+        assert_eq!(advised(&advice), Some(1));
     }
 
     /// Returns the outcome of a try of one change.
