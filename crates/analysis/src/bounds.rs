@@ -1,4 +1,4 @@
-//! Physical bounds of figures: no goodput above what the path carries, no round trip below its
+//! Physical bounds of figures: no goodput above the capacity of the path, no round trip below its
 //! propagation delay, no share outside of 0 to 1. An interval never extends beyond.
 
 use std::collections::{BTreeMap, BTreeSet};

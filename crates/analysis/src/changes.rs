@@ -12,8 +12,8 @@ pub use track::{Scale, Track, Value, hour_of_week};
 
 use model::history::{Point, SeriesName, Trend};
 
-/// The changes in the points of a series: the index of each first run after a change, with the rest
-/// of what is known but the facts that changed.
+/// Changes in the points of a series: the index of each first run after a change, and everything
+/// known about it except the facts that changed.
 pub fn of_runs(series: &SeriesName, points: &[Point]) -> Vec<(usize, Trend)> {
     let values: Vec<f64> = points.iter().map(|p| p.median).collect();
     stats::changes(&values)

@@ -5,7 +5,7 @@ use crate::{
     view::{DirectionView, Load},
 };
 
-/// A congestion control on a path: what the models need.
+/// A congestion control on a path: the input of the models.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// The congestion control.

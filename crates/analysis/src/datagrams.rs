@@ -12,7 +12,7 @@ pub fn decided(from: u64, highest: u64, total: Option<u64>) -> u64 {
 }
 
 /// Share of lost datagrams, the figure `udp_lost`: of those [`decided`], the ones that did not
-/// arrive; what arrived twice counts once (RFC 7680). `None` if none was sent.
+/// arrive; duplicates count once (RFC 7680). `None` if none was sent.
 pub fn lost(sent: u64, received: u64) -> Option<f64> {
     share(sent.saturating_sub(received) as f64, sent as f64)
 }

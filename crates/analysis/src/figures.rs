@@ -51,8 +51,8 @@ pub struct Definition {
     pub source: &'static str,
 }
 
-/// The definition of what [`value`] computes. Over several samples of a key a figure is the median,
-/// with the interval of [`crate::summary`].
+/// Definition of the quantity that [`value`] computes. Over several samples of a key a figure is
+/// the median, with the interval of [`crate::summary`].
 pub const fn definition(kind: FigureKind) -> Definition {
     let (text, source) = match kind {
         FigureKind::Goodput => (
@@ -144,8 +144,8 @@ fn bytes(sample: &Sample) -> Option<u64> {
     sample.tcp.as_ref().map(|tcp| tcp.bytes).or_else(udp)
 }
 
-/// Busy time of all processors of a host for each 10⁹ bytes that arrived. What else the host did
-/// is in it.
+/// Busy time of all processors of a host for each 10⁹ bytes that arrived. It includes all other
+/// work of the host.
 fn cpu_s_per_gb(sample: &Sample, evidence: Option<&Evidence>) -> Option<f64> {
     let evidence = evidence?;
     let cpu = evidence.cpu.as_ref().filter(|cpu| !cpu.cores.is_empty())?;

@@ -31,15 +31,15 @@ pub fn limited(limited_us: f64, busy_us: f64) -> Option<f64> {
     share(limited_us, busy_us)
 }
 
-/// Share of the busy time in which neither window nor buffer limited the sender: what is left for
+/// Share of the busy time in which neither window nor buffer limited the sender: the rest is due to
 /// the congestion window, the path and the pacing. The kernel counts no such time
 /// (`tcp_chrono_start`, net/ipv4/tcp_output.c, Linux 7.2: busy, rwnd limited and sndbuf limited).
 pub fn cwnd_limited(rwnd_limited: f64, sndbuf_limited: f64) -> f64 {
     (1.0 - rwnd_limited - sndbuf_limited).max(0.0)
 }
 
-/// Round trip over the smallest one of the connection (`tcpi_rtt`, `tcpi_min_rtt`): above 1 by what
-/// waits in queues. `None` if the smallest is not known.
+/// Round trip over the smallest one of the connection (`tcpi_rtt`, `tcpi_min_rtt`): above 1 if
+/// packets wait in queues. `None` if the smallest is not known.
 pub fn rtt_over_min(rtt_us: f64, min_rtt_us: f64) -> Option<f64> {
     (min_rtt_us > 0.0).then(|| rtt_us / min_rtt_us)
 }
@@ -88,8 +88,7 @@ pub fn delivery_rate_bps(samples: &[Delivery]) -> Option<f64> {
     stats::median(&own.collect::<Vec<_>>()).or_else(all)
 }
 
-/// The column that counts what has arrived: by the receiver's kernel or, where it has none, by its
-/// program.
+/// The column that counts arrivals: by the receiver's kernel or, where it has none, by its program.
 pub fn arrived(received: &Series) -> Column {
     first_of(received, &[Column::BytesReceived, Column::BytesRead]).unwrap_or(Column::BytesReceived)
 }
@@ -143,7 +142,7 @@ pub fn tcp(sent: &Series, received: &Series, window: [i64; 2]) -> FlowResult {
 }
 
 /// A QUIC connection in the time that counts, with `headers` bytes of IP and UDP on each packet. A
-/// packet of QUIC is never retransmitted, but what it held is: a lost packet stands for a
+/// packet of QUIC is never retransmitted, but its content is: a lost packet counts as a
 /// retransmitted segment.
 pub fn quic(sent: &Series, received: &Series, window: [i64; 2], headers: u32) -> FlowResult {
     let seen = Seen { sent, window };

@@ -1,4 +1,4 @@
-//! Throughput over loss: what was measured, beside what theory says.
+//! Throughput over loss: measurements beside theory.
 
 use crate::{
     curve::Curve,
@@ -111,8 +111,8 @@ pub fn is_factor(key: &str) -> bool {
     model::spec::is_loss(key)
 }
 
-/// The settings of a matrix, each with its point, and one curve for each congestion control. What
-/// the path carries is taken to be the highest goodput of the matrix: rows know no other.
+/// The settings of a matrix, each with its point, and one curve for each congestion control. The
+/// capacity of the path is assumed to be the highest goodput of the matrix: rows know no other.
 pub fn of_settings<'a>(
     groups: &'a [Summary<'a>],
 ) -> (Vec<(&'a Summary<'a>, LossPoint)>, Vec<Curve>) {
@@ -155,7 +155,7 @@ mod tests {
         assert!(!several(&[0.0]) && !several(&[]));
     }
 
-    /// The report told it by the end of the name.
+    /// The report used to detect it by the suffix of the name.
     #[test]
     fn a_factor_is_loss_by_its_key_and_not_by_the_end_of_its_name() {
         assert!(is_factor("path.loss") && is_factor("path.down.loss"));

@@ -12,8 +12,8 @@ pub const CUBIC_SOURCE: &str = "RFC 9438 section 5.1, with C = 0.4 and beta = 0.
 pub const BBR_SOURCE: &str = "Linux net/ipv4/tcp_bbr.c: the rate follows what is delivered, and \
     bbr_lt_loss_thresh, 50/256, takes more loss for a policer";
 
-/// Payload of a segment on an Ethernet path of 1500 bytes, with timestamps: what is taken where it
-/// is not known (RFC 9293 section 3.7.1, RFC 7323).
+/// Payload of a segment on an Ethernet path of 1500 bytes, with timestamps: the default where it is
+/// not known (RFC 9293 section 3.7.1, RFC 7323).
 pub const ETHERNET_MSS: f64 = 1448.0;
 /// Full packet on Ethernet, bytes (RFC 894).
 pub const ETHERNET_PACKET: f64 = 1500.0;
@@ -44,7 +44,7 @@ pub const GROWTH_SOURCE: &str = "Linux net/ipv4/tcp_cubic.c, bictcp_update: unti
 
 /// Mean window of CUBIC, packets, from `from_s` to `to_s` seconds after slow start ended at `start`
 /// packets without a loss, if nothing gets lost after that, either. A window that reaches `most`,
-/// what the path holds, stays there.
+/// the capacity of the path, stays there.
 pub fn cubic_growth(start: f64, from_s: f64, to_s: f64, rtt_s: f64, most: f64) -> f64 {
     const STEPS: u32 = 2000;
     let step_s = to_s / f64::from(STEPS);

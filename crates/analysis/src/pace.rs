@@ -1,5 +1,5 @@
-//! Durations that a load needs on a path to show what TCP does there, by the path's round trip and
-//! rate.
+//! Durations after which a load shows the steady behaviour of TCP on a path, by the path's round
+//! trip and rate.
 
 use crate::models::{ETHERNET_MSS as MSS, ETHERNET_PACKET, drain_s, needed_bytes};
 
@@ -13,7 +13,7 @@ const PACKETS: [f64; 2] = [300.0, 100.0];
 
 /// Round trips that a load should be measured for.
 pub const AIM: f64 = 25.0;
-/// Round trips below which a load shows too little of what TCP does.
+/// Number of round trips below which a load is too short to show the behaviour of TCP.
 pub const LEAST: f64 = 10.0;
 /// The longest that is ever needed of either part of a load, s.
 pub const LONGEST_S: f64 = 30.0;
@@ -46,7 +46,7 @@ impl Line {
     }
 
     /// Time in which slow start fills the path, s. The window doubles with each round trip, from
-    /// ten segments (RFC 5681 section 3.1, RFC 6928) to what fills path and queue.
+    /// ten segments (RFC 5681 section 3.1, RFC 6928) until it fills path and queue.
     pub fn slow_start_s(&self) -> f64 {
         let window = needed_bytes(self.rate_bps.unwrap_or(0.0), self.loaded_s()) / MSS;
         (window / INITIAL_WINDOW).log2().max(1.0) * self.idle_us.unwrap_or(0.0) / 1e6

@@ -27,7 +27,7 @@ pub struct Spread {
 /// The rows of one setting.
 #[derive(Clone, Debug)]
 pub struct Summary<'a> {
-    /// All of them; the first stands for what they have in common.
+    /// All of them; the first represents their common values.
     pub rows: Vec<&'a Row>,
 }
 
@@ -76,7 +76,7 @@ pub fn summaries(rows: &[Row]) -> Vec<Summary<'_>> {
 }
 
 impl Summary<'_> {
-    /// A row that stands for what all have in common.
+    /// A row with the common values of all.
     pub fn first(&self) -> &Row {
         self.rows[0]
     }

@@ -9,7 +9,7 @@ use model::{
 
 use crate::summary;
 
-/// A run of which too few samples count, and what it has instead.
+/// A run with too few valid samples, and the part that it does have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shortfall {
     /// Samples that count.

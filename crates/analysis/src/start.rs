@@ -8,8 +8,8 @@ const NO_THRESHOLD: u64 = 0x7fff_ffff;
 /// First state of congestion avoidance in which lost segments are repaired (TCP_CA_Recovery).
 const RECOVERY: u64 = 3;
 
-/// A sender after slow start and the repair of what was lost at its end; `None` while slow start
-/// has not ended.
+/// A sender after slow start and the repair of the losses at its end; `None` while slow start has
+/// not ended.
 pub fn after_start(sent: &Series) -> Option<AfterStart> {
     let values = Values::of(sent)?;
     let ended = |at: &usize| {
@@ -54,7 +54,7 @@ impl<'a> Values<'a> {
     }
 
     /// Round trip before each loss event after `first`, µs. An event begins with a retransmission
-    /// and lasts for a round trip and until what was lost is repaired.
+    /// and lasts for a round trip and until the loss is repaired.
     fn events(&self, first: usize) -> Vec<f64> {
         let mut events = Vec::new();
         let mut since: Option<i64> = None;

@@ -22,7 +22,7 @@ pub fn figures(samples: &[Sample]) -> Vec<Figure> {
     figures_of(by_key(samples), &Bounds::of(samples))
 }
 
-/// Figures over invalid samples, of keys without a valid one: what was seen, of which nothing may
+/// Figures over invalid samples, of keys without a valid one: observations from which nothing may
 /// be concluded.
 pub fn not_counted(samples: &[Sample]) -> Vec<Figure> {
     let valid = by_key(samples);
@@ -178,7 +178,7 @@ impl Found {
 }
 
 /// The ratio of a figure. Where both were measured in the same blocks, from the ratio of each
-/// block, so that what a block has in common cancels out; else of the medians.
+/// block, so that common variation cancels out; else of the medians.
 pub fn ratio(above: &[&Sample], below: &[&Sample], kind: FigureKind) -> Option<Found> {
     let values = |samples: &[&Sample]| -> Vec<(u32, f64)> {
         samples

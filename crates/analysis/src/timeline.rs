@@ -1,4 +1,4 @@
-//! One sample over time, in equal buckets: what a chart of it shows.
+//! One sample over time, in equal buckets, as in a chart.
 
 use model::run::{self, FigureKind, FlowResult, Run, Sample, Series};
 
@@ -36,7 +36,7 @@ pub struct Timeline {
     pub retransmitted: Column,
 }
 
-/// A sample in at most about so many buckets.
+/// A sample in at most about this many buckets.
 pub fn of(sample: &Sample, buckets: usize) -> Timeline {
     let flows = sample.tcp.as_ref().map_or(&[][..], |t| &t.flows);
     let probes = probes(sample);

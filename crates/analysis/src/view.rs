@@ -25,8 +25,8 @@ pub use start::SlowStart;
 pub use steady::Steady;
 pub use sweep::{Above, Datagrams, Sweep};
 
-/// A Run on one layer and address family. It gives what a measurement saw; there is no way from
-/// here to what a lab path was made of.
+/// A Run on one layer and address family. It contains what a measurement can see, and nothing about
+/// how a lab path was built.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     run: &'a Run,
@@ -214,9 +214,9 @@ impl<'a> DirectionView<'a> {
         kinds.iter().filter_map(of).collect()
     }
 
-    /// The load with the fewest flows under the sender's own congestion control: what a program
-    /// gets that asks for nothing. Without facts of the sender a loss-based one, as is the default
-    /// of all systems.
+    /// The load with the fewest flows under the sender's own congestion control: the result of a
+    /// program that sets no options. Without facts of the sender a loss-based one, as is the
+    /// default of all systems.
     pub fn default_load(&self) -> Option<Load> {
         let loads = self.loads();
         let fewest = loads.iter().map(|l| l.flows).min()?;
@@ -306,7 +306,8 @@ impl<'a> DirectionView<'a> {
     }
 }
 
-/// Congestion control and flows of a sample; what the socket used counts, not what was asked for.
+/// Congestion control and flows of a sample; the congestion control used by the socket counts, not
+/// the requested one.
 fn kind_of(sample: &Sample) -> (String, u32) {
     let used = sample.tcp.as_ref().and_then(|t| t.cc_used.clone());
     let cc = used.or_else(|| sample.key.cc.clone()).unwrap_or_default();

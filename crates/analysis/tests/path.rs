@@ -118,7 +118,7 @@ fn tcp_that_takes_every_packet_fills_the_path_whatever_its_headers() {
     }
 }
 
-/// A limit of UDP alone was taken for what the path carries, and a shaper set by it.
+/// A limit of UDP alone was reported as the capacity of the path, and a shaper was set by it.
 #[test]
 fn what_tcp_got_through_is_carried_where_udp_got_less_or_was_not_measured() {
     let fast = tcp(IpVersion::V4, "cubic", 1, 1448.0 / 1500.0 * 80.0);
@@ -191,7 +191,7 @@ fn added_delay_is_over_the_base_round_trip() {
     assert_eq!(analysis::figures::added_us(30e3, 30_001.0), 0.0);
 }
 
-/// A line that was half as fast in one block is no gain of what ran in it.
+/// A line that was half as fast in one block is no gain of the variant that ran in it.
 #[test]
 fn a_gain_is_that_of_blocks_as_the_ratios_of_a_run() {
     let v4 = IpVersion::V4;

@@ -117,7 +117,7 @@ proptest! {
         }
     }
 
-    /// One connection twice is as one connection, but for what is a sum.
+    /// Two equal connections give the same as one, except for sums.
     #[test]
     fn a_connection_twice_has_the_shares_of_one(flow in connection()) {
         let (one, two) = (vec![flow.clone()], vec![flow.clone(), flow]);

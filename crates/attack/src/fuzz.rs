@@ -77,7 +77,7 @@ const WARM_UP: u64 = 4096;
 pub struct Summary {
     /// Observations, and those that broke a bound.
     pub seen: Seen,
-    /// Counts of what was sent.
+    /// Counts of sent messages.
     pub tally: Tally,
     /// Number of the next session.
     pub next: u64,

@@ -87,8 +87,8 @@ fn estimate(value: f64, interval: Interval) -> Estimate {
 
 /// Corrects the tests for their number, and gives each line its verdict.
 ///
-/// A difference that is certain and too small to matter is no discovery: it is put in with 1, or
-/// many of them would make the correction (a share of what is discovered) lenient with the rest.
+/// A difference that is certain and too small to matter is no discovery: it enters with p = 1, or
+/// many of them would make the correction (a share of the discoveries) lenient with the rest.
 pub(crate) fn correct(comparison: &mut Comparison) {
     let limits = (comparison.threshold, comparison.share_threshold);
     let counted = |line: &Compared| Some(if same(line, limits) { 1.0 } else { line.p? });

@@ -4,7 +4,7 @@ use model::run::Run;
 
 use crate::{Measured, Set};
 
-/// A run, with what is needed to find those before it.
+/// A run, with the labels needed to find those before it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selected {
     /// Start time, µs since 1970.
@@ -35,7 +35,7 @@ pub struct Query<'a> {
     pub label: Option<(&'a str, &'a str)>,
     /// Only runs that started before this, µs since 1970.
     pub before_us: Option<u64>,
-    /// Only so many, the newest.
+    /// Only this many, the newest.
     pub newest: Option<u64>,
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn is(dir: &DirectionView, load: &Load) -> bool {
     dir.round_trips(load).is_some_and(|n| n < ROUND_TRIPS)
 }
 
-/// The verdict on what was measured too briefly.
+/// The verdict on a measurement that was too short.
 pub(crate) fn verdict(dir: &DirectionView, load: &Load) -> Verdict {
     let trips = dir.round_trips(load).unwrap_or(0.0);
     undecided(

@@ -36,7 +36,7 @@ pub struct Cause {
     pub test: Test,
     /// Remedies.
     pub remedy: Remedies,
-    /// Text of its page: what it is, its symptoms, and how it is distinguished from others.
+    /// Text of its page: description, symptoms, and how it is distinguished from others.
     pub about: &'static str,
     /// Sources of rule, thresholds and remedy.
     pub sources: &'static [&'static str],

@@ -175,8 +175,8 @@ fn resolve(mut answers: Vec<Answer>) -> Vec<Answer> {
     answers
 }
 
-/// Leaves each cause in one list only: what is confirmed somewhere is neither ruled out nor open
-/// elsewhere, and what is open somewhere is not ruled out.
+/// Leaves each cause in one list only: a cause confirmed somewhere is neither ruled out nor open
+/// elsewhere, and one open somewhere is not ruled out.
 fn in_one_list(mut answers: Vec<Answer>) -> Vec<Answer> {
     let level = |verdict: &Verdict| match verdict {
         Verdict::Confirmed(_) => 2,

@@ -1,13 +1,13 @@
-//! Rules from a Run to Findings: what limits a path, with confidence and evidence, what was ruled
-//! out and how, and which measurement would resolve doubts. It does no I/O.
+//! Rules from a Run to Findings: causes that limit a path, with confidence and evidence, causes
+//! ruled out and how, and which measurement would resolve doubts. It does no I/O.
 //!
 //! Each cause is a value in the [`registry`], in a module of its own. It reads the Run through an
 //! [`analysis::view::View`] and returns, for each direction, each host or the whole path, whether
 //! it is confirmed, ruled out or undecided. [`judge`] evaluates all causes and orders the findings:
 //! causes that can imitate others come first.
 //!
-//! A Run contains what a measuring host can see. The truth of a lab path is in the lab's records,
-//! which this crate cannot access.
+//! A Run contains only what a measuring host can see. The truth of a lab path is in the lab's
+//! records, which this crate cannot access.
 
 mod brief;
 pub mod calibration;

@@ -324,7 +324,7 @@ fn on_busy_hosts(idle: [f64; 2]) -> Run {
     run
 }
 
-/// Seen between two namespaces behind shapers of 50 and 20 Mbit/s: "a processor is fully busy,
+/// Observed between two namespaces behind shapers of 50 and 20 Mbit/s: "a processor is fully busy,
 /// high" above "99.9 % of what the path carries".
 #[test]
 fn a_busy_processor_does_not_lead_where_the_path_is_full() {

@@ -1,5 +1,5 @@
 //! Runs of drawn lab paths with the quick plan, whose truth was derived by removing each fault:
-//! named after what was said of them before, or what was not.
+//! named after the wrong or missing finding.
 
 #![allow(clippy::unwrap_used)]
 
@@ -116,8 +116,8 @@ fn random_loss_on_a_satellite_line_is_found() {
     assert_eq!(problems(&findings)[0], ("random-loss", UP), "{findings:#?}");
 }
 
-/// A shaper on the near host's device drops what exceeds its rate: "a host drops packets in its own
-/// queues".
+/// A shaper on the near host's device drops traffic above its rate: "a host drops packets in its
+/// own queues".
 #[test]
 fn what_a_shaper_drops_are_no_drops_of_a_host() {
     let findings = findings("own-shaper-lossy");

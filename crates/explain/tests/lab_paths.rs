@@ -1,5 +1,5 @@
 //! Runs of lab paths with the quick plan, whose truth is the spec they were measured on: named
-//! after what was seen on them before.
+//! after the wrong finding on them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -31,7 +31,7 @@ fn up(code: &str) -> (&str, Option<Direction>) {
 }
 
 /// 50 Mbit/s, 50 ms, 0.1 % down: nothing was found, as two seconds of cubic reach 2.3 to 2.8 times
-/// what the formula gives in the long run.
+/// the long-term rate of the formula.
 #[test]
 fn random_loss_is_found_by_its_events_with_an_empty_queue() {
     let findings = findings("loss-50m-50-01-down");

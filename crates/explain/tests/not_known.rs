@@ -45,7 +45,7 @@ fn a_tunnel_without_the_path_below_it_is_not_called_healthy() {
     assert!(open(&findings, "healthy") && open(&findings, "fragmentation"));
 }
 
-/// Changes what the facts of both hosts say of the path, before and after.
+/// Changes the facts of both hosts about the path, before and after.
 fn paths(run: &mut Run, change: impl Fn(&mut PathFacts)) {
     let facts = |end: &mut End| {
         end.facts.path.iter_mut().for_each(&change);

@@ -1,5 +1,5 @@
-//! Runs recorded through real tunnels between network namespaces, whose truth is known from how
-//! they were made and from what the tunnels' own status said.
+//! Runs recorded through real tunnels between network namespaces, whose truth is known from their
+//! construction and from the tunnels' own status.
 
 #![allow(clippy::unwrap_used)]
 

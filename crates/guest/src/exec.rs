@@ -1,7 +1,7 @@
 //! Programs of the host on the nodes of a path.
 //!
-//! The host's files are mounted read-only; what programs must be able to write is memory of the
-//! guest. The last program is the one that is waited for: when it ends, so do the others.
+//! The host's files are mounted read-only; programs can write only to memory of the guest. The last
+//! program is the one that is waited for: when it ends, so do the others.
 
 use std::{
     fs::{self, File},

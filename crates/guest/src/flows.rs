@@ -88,9 +88,9 @@ pub(crate) fn start(cell: &Cell, bed: &Arc<Testbed>, times: Times) -> anyhow::Re
     Ok(Running { flows })
 }
 
-/// Ends all flows; returns what is known of each, and what they recorded.
+/// Ends all flows; returns their results and records.
 pub(crate) fn finish(running: Running, zero: Instant) -> (Vec<Info>, Vec<Stream>) {
-    // All stop before the first is waited for: what one still has in flight must not hold up the
+    // All stop before the first is waited for: data that one still has in flight must not delay the
     // next.
     for started in &running.flows {
         started.load.stop();

@@ -1,7 +1,7 @@
 //! Init of the lab guest, and the child of the native engine.
 //!
-//! As the first process of a guest it mounts what it needs, does the job it finds in the cell's
-//! folder, writes what came out and ends the machine. Called as `pathtwin-guest native FOLDER` it
+//! As the first process of a guest it mounts the file systems it needs, runs the job in the cell's
+//! folder, writes the results and stops the machine. Called as `pathtwin-guest native FOLDER` it
 //! does the same job in the kernel it is on, and only ends itself.
 
 mod engine;
@@ -58,7 +58,7 @@ fn native(folder: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Does the job of a folder and writes what came out.
+/// Runs the job of a folder and writes the results.
 pub(crate) fn work(engine: Engine<'_>) -> anyhow::Result<()> {
     let _ = sys::sched::set_timer_slack(1);
     // A flow has up to five, and init starts with the usual 1024.

@@ -208,7 +208,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Settings of undone changes that are not what they were.
+/// Settings of undone changes that differ from their old values.
 fn left_changed(hosts: &Hosts<'_>) -> Option<String> {
     let of = |host: &Here<Namespace<'_>>| {
         let change: Change = host.change()?;

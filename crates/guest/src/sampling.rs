@@ -15,7 +15,7 @@ use crate::{
     times::{Times, loads},
 };
 
-/// Competing flows and receivers are sampled once in so many samples of the others.
+/// Competing flows and receivers are sampled once in this many samples of the others.
 const SELDOM: u32 = 10;
 
 /// The queues that are sampled: those in the way of the measured data.

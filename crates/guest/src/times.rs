@@ -1,5 +1,5 @@
-//! The points in time of a cell, and what else its parts share: the addresses of its ends, the
-//! directions under load.
+//! The points in time of a cell, and other shared values: the addresses of its ends, the directions
+//! under load.
 
 use anyhow::Context;
 use model::{cell::Cell, net::Direction};

@@ -47,7 +47,7 @@ struct Device {
 const NET: &[&str] = &["snmp", "netstat", "snmp6", "softnet_stat", "udp", "udp6"];
 
 impl Snapshot {
-    /// Takes a snapshot. It lacks what cannot be read.
+    /// Takes a snapshot. Values that cannot be read are absent.
     pub fn take(scope: &Scope) -> Snapshot {
         let at = Instant::now();
         let read = |name: &&'static str| Some((*name, procfs::read_net(name).ok()?));

@@ -48,8 +48,8 @@ pub(crate) fn families(all: &Dependencies) -> Vec<Circle> {
     found
 }
 
-/// The shortest circle through each dependency that is part of one, each circle once. What an
-/// ancestor defines is the common ground of those below it: see [`families`].
+/// The shortest circle through each dependency that is part of one, each circle once. Definitions
+/// of an ancestor are shared by the modules below it: see [`families`].
 pub(crate) fn find(all: &Dependencies) -> Vec<Circle> {
     let mut all = all.clone();
     for (place, targets) in &mut all {

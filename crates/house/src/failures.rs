@@ -23,7 +23,7 @@ pub struct Unexplained {
 /// The public functions in the libraries of a workspace that can fail without documented errors,
 /// under a heading `# Errors` of their documentation.
 ///
-/// What is `pub` counts as public: the lint `unreachable_pub` sees to it that nothing else is.
+/// Items marked `pub` count as public: the lint `unreachable_pub` ensures that no others are.
 ///
 /// # Errors
 ///

@@ -1,16 +1,16 @@
 //! Rules of this workspace's source that neither rustc nor clippy checks.
 //!
 //! **Circles.** A module is a file; an inline module belongs to the file it is in. Module A depends
-//! on module B when code of A outside of tests names something that B defines, or B itself. What is
-//! named through a re-export counts as the place that defines it. These are no dependencies:
+//! on module B when code of A outside of tests names something that B defines, or B itself. An item
+//! named through a re-export counts as defined where it is defined. These are no dependencies:
 //!
 //! * `mod b;` and a re-export (`pub use b::Item;`, of any visibility);
 //! * of a child on its parent or a further ancestor: the file of a parent is the common ground of
 //!   its children, and Rust shows them even what is private in it. A parent may use its children.
 //!
 //! So a circle goes through modules of which none contains all others: two siblings that use each
-//! other, or one that uses a parent elsewhere whose children use it. What only a macro generates,
-//! and methods of a type that is not named, are not seen.
+//! other, or one that uses a parent elsewhere whose children use it. Items that only a macro
+//! generates, and methods of a type that is not named, are not seen.
 //!
 //! **Files.** The children of `foo.rs` are in `foo/`; there is no `mod.rs` in `src`, and unit tests
 //! are in `foo.rs` itself or `foo/tests.rs`.

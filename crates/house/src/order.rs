@@ -49,7 +49,7 @@ const FORBIDDEN: [(&str, &[&str]); 3] = [
     ("explain", &["lab", "testbed"]),
 ];
 
-/// Uses of crates that the rules of a crate forbid, in words. What only tests use does not count.
+/// Uses of crates that the rules of a crate forbid, in words. Uses in tests do not count.
 pub fn forbidden(workspace: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for (name, others) in FORBIDDEN {

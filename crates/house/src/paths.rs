@@ -23,7 +23,7 @@ pub(crate) struct Named {
     pub(crate) line: usize,
 }
 
-/// Collects what code names.
+/// Collects the names in code.
 pub(crate) struct Names<'a> {
     file: &'a Path,
     /// See [`crate::tree::Module::imports`].

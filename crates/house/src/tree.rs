@@ -1,4 +1,4 @@
-//! The modules of a crate: their files, what they define, import and name.
+//! The modules of a crate: their files, definitions, imports and names.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

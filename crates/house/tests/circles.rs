@@ -1,4 +1,4 @@
-//! Circles put in on purpose are found, and what is no circle is not called one.
+//! Detection of circles put in on purpose, without false alarms.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

@@ -48,7 +48,7 @@ fn crates_use_only_crates_above_them() {
     assert_eq!(house::breaches(&workspace()), Vec::<String>::new());
 }
 
-/// A change of a host is for whoever is root on it: what takes connections is built without it.
+/// Only root may change a host: programs that accept connections are built without it.
 #[test]
 fn what_listens_on_the_network_cannot_change_a_host() {
     for listens in ["traffic", "iperf3", "measure", "web", "watch"] {

@@ -1,4 +1,4 @@
-//! A client: connects to a server, does one test with it, returns what both ends counted.
+//! A client: connects to a server, runs one test with it, returns the counts of both ends.
 
 use std::{
     io,
@@ -54,8 +54,8 @@ pub struct Options {
 /// set the test is aborted.
 ///
 /// # Errors
-/// Whatever keeps the test from coming to its end. A test that was done but is not what was asked
-/// for is no error: see [`Outcome::invalid`].
+/// Whatever keeps the test from coming to its end. A test that was completed but differs from the
+/// request is no error: see [`Outcome::invalid`].
 pub fn run(
     address: SocketAddr,
     options: &Options,

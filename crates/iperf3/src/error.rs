@@ -20,7 +20,7 @@ pub enum Error {
     Control(io::Error),
     /// The peer closed the control connection.
     Ended,
-    /// The peer did not send what was due.
+    /// The peer did not send the expected message.
     Silent,
     /// No more bytes are transferred.
     Stuck,

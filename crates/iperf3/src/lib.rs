@@ -1,11 +1,12 @@
 //! The protocol of iperf3, as client and as server.
 //!
-//! It has no written standard. What is here follows the sources of iperf 3.1 to 3.22 and is checked
-//! against running programs; `docs/reference/iperf3.md` describes it and names the versions.
+//! It has no written standard. The implementation follows the sources of iperf 3.1 to 3.22 and is
+//! checked against running programs; `docs/reference/iperf3.md` describes it and names the
+//! versions.
 //!
 //! A test has one TCP connection for control ([`wire`], [`params`], [`results`]) and streams of
-//! data, each a thread of blocking calls. Only what comes after the server has announced that the
-//! test runs is counted. Goodput is by the bytes and the time of the receiver.
+//! data, each a thread of blocking calls. Only data after the server's announcement that the test
+//! runs is counted. Goodput is by the bytes and the time of the receiver.
 
 mod error;
 mod halves;

@@ -60,7 +60,7 @@ impl Default for Config {
     }
 }
 
-/// Bytes of each buffer of a UDP socket where a test has so many streams.
+/// Bytes of each buffer of a UDP socket in a test with this many streams.
 pub(crate) fn udp_buffer(streams: usize) -> usize {
     let share = UDP_BUFFERS / streams.max(1) as u64;
     share.clamp(LEAST_BUFFER, UDP_BUFFER) as usize
@@ -75,8 +75,8 @@ fn duration(params: &Params, limits: &Limits) -> Duration {
     }
 }
 
-/// The resources of a test, or the reason why it is refused.
-/// `bytes`: what it is to move in each direction, if that is what it goes by.
+/// The resources of a test, or the reason why it is refused. `bytes`: the amount to move in each
+/// direction, if the test goes by bytes.
 pub(crate) fn need(params: &Params, limits: &Limits, bytes: Option<u64>) -> Result<Need, Refused> {
     let (asked, most) = (params.parallel, limits.flows);
     if asked > most {

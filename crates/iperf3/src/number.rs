@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// An integer. iperf 3.13 and older write a negative one as 2^64 more, so what does not fit the
+/// An integer. iperf 3.13 and older write a negative one as 2^64 more, so a value above the
 /// positive half is negative; a fraction is cut off.
 pub(super) fn integer(value: &Value) -> Option<i64> {
     let number = value.as_number()?;

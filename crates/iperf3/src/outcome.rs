@@ -52,7 +52,7 @@ pub enum Invalid {
         /// The value in use.
         used: String,
     },
-    /// The sender does not report what it used.
+    /// The sender does not report the congestion control it used.
     CongestionUnknown {
         /// The end that sends: near is the client.
         end: Side,
@@ -105,7 +105,7 @@ fn name(end: Side) -> Text {
     }
 }
 
-/// One stream, from what both ends counted.
+/// One stream, from the counts of both ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
     /// Its number.
@@ -222,7 +222,7 @@ impl Outcome {
         })
     }
 
-    /// Puts together what this end, which is the client or the server, and the other counted.
+    /// Combines the counts of this end, which is the client or the server, with those of the other.
     pub(super) fn new(
         params: Params,
         is_client: bool,

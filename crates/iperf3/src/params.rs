@@ -130,7 +130,7 @@ pub enum Refused {
         /// The limit, bit/s.
         most: u64,
     },
-    /// A limit of what clients may use.
+    /// A limit on the use by clients.
     Limit(admission::Refused),
 }
 
@@ -237,7 +237,7 @@ pub(super) mod code {
 }
 
 impl Params {
-    /// Reads what a client sent. Unknown keys are passed over, as iperf3 does.
+    /// Parses the parameters from a client. Unknown keys are passed over, as iperf3 does.
     ///
     /// # Errors
     /// It is no object, or one of its values is not allowed.
@@ -297,7 +297,7 @@ impl Params {
         ] {
             map.insert(key.into(), value.into());
         }
-        // Not sent when absent: newer servers check the range of what is there.
+        // Not sent when absent: newer servers check the range of fields that are present.
         for (key, value) in [
             ("len", self.len.map(u64::from)),
             ("fqrate", self.fq_rate_bps),

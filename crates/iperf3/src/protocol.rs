@@ -25,7 +25,7 @@ pub enum ProtocolError {
     },
     /// A text that is no JSON.
     NotJson {
-        /// Line of what is wrong, from 1.
+        /// Line of the error, from 1.
         line: usize,
         /// And its column.
         column: usize,

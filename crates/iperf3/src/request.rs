@@ -18,7 +18,7 @@ const UDP_RATE: u64 = 1_000_000;
 /// Duration if none is given (`DURATION`, src/iperf.h).
 const DURATION: Duration = Duration::from_secs(10);
 
-/// A test as a user requests it; what is absent has iperf3's default.
+/// A test as a user requests it; absent values have iperf3's default.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Datagrams instead of a connection.

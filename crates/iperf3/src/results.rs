@@ -55,7 +55,7 @@ pub struct StreamResults {
 }
 
 impl Results {
-    /// Reads what the other end sent.
+    /// Parses the results from the other end.
     ///
     /// # Errors
     /// A number that every version of iperf3 sends is missing.

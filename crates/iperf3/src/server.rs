@@ -31,7 +31,7 @@ pub use super::limits::Config;
 
 /// Timeout of a connection for its cookie.
 const SHOW: Duration = Duration::from_secs(10);
-/// Longest wait before what else there is to do is dealt with.
+/// Longest wait before other pending work is handled.
 const WAIT: Duration = Duration::from_millis(100);
 /// The same while a connection waits for the last test to be cleared away.
 const SOON: Duration = Duration::from_millis(2);
@@ -232,7 +232,7 @@ impl<'scope, 'env> Acceptor<'scope, 'env> {
         }
     }
 
-    /// Hands a connection to what it belongs to, once its cookie is there.
+    /// Hands a connection to its test, once its cookie has arrived.
     fn settle(&mut self, mut pending: Pending) {
         if !pending.is_complete() {
             return self.pending.push(pending);

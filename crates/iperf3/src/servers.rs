@@ -54,7 +54,7 @@ impl Servers {
         self.0.iter().map(Server::address).collect()
     }
 
-    /// Serves until told to stop, each server in a thread of its own.
+    /// Serves until stopped, each server in its own thread.
     ///
     /// # Errors
     /// A thread cannot be started.

@@ -36,7 +36,8 @@ const DONE: Duration = Duration::from_secs(2);
 const OPEN: Duration = Duration::from_secs(20);
 /// Time after the end of a test, when nothing flows any more, within which its client must end it.
 const ENDING: Duration = Duration::from_secs(10);
-/// Ports below are those of services, which might answer what is sent to them (RFC 6335 section 6).
+/// Ports below are those of services, which might answer datagrams sent to them (RFC 6335 section
+/// 6).
 const FIRST_USER_PORT: u16 = 1024;
 /// A client whose host does not answer on the control connection for so long is gone: first
 /// silence, time between two tries, and their number.
@@ -203,7 +204,7 @@ impl Session<'_> {
             };
             let take = || {
                 waiting.connect(client)?;
-                // What others sent before it was connected is still in its queue.
+                // Datagrams from others before it was connected are still in its queue.
                 while waiting.recv(&mut [0; 16]).is_ok() {}
                 let next = self.udp()?;
                 waiting.send(&REPLY)?;

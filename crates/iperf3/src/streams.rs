@@ -23,7 +23,7 @@ use super::{
 };
 use traffic::{load::count::Counter, spawn};
 
-/// Longest that a receiver goes on with what had arrived when the test ended.
+/// Longest time for which a receiver continues with data that had arrived when the test ended.
 const EMPTYING: Duration = Duration::from_millis(200);
 
 /// The socket of a stream.
@@ -232,7 +232,7 @@ impl Streams {
         Ok(all)
     }
 
-    /// Leaves out what was counted so far.
+    /// Excludes everything counted so far.
     pub(super) fn omit(&mut self) {
         self.from = Instant::now();
         for stream in &mut self.streams {
@@ -290,14 +290,14 @@ impl Streams {
             .all(|i| i.unacked == 0 && i.notsent_bytes.unwrap_or(0) == 0)
     }
 
-    /// Ends sending. What arrives is read and does not count.
+    /// Ends sending. Arriving data is read and does not count.
     pub(super) fn drain(&mut self) {
         self.end = Some(Instant::now());
         self.load.enter(Phase::Draining);
         self.join(true);
     }
 
-    /// Ends sending, and receiving when what has arrived is read.
+    /// Ends sending, and ends receiving when all arrived data is read.
     pub(super) fn empty(&mut self) {
         let now = Instant::now();
         let halted = self.end.is_some();

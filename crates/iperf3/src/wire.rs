@@ -43,7 +43,7 @@ impl Cookie {
         Self(bytes)
     }
 
-    /// Takes what a client sent; `None` if it does not end as a cookie does, as with some other
+    /// Parses a client's cookie; `None` if it does not end like a cookie, as with some other
     /// protocol.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let bytes: [u8; COOKIE_LEN] = bytes.try_into().ok()?;

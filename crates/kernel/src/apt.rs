@@ -3,7 +3,7 @@
 //! apt works in a private folder with one source line, and checks the archive's signature against
 //! the Debian keyring that the line names. Everything that could weaken that check is switched off
 //! in case the host's configuration switches it on. An index that is signed but out of date can be
-//! read on request; what is taken from it must then be known by its hash.
+//! read on request; a package from it must then be verified by a known hash.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -140,8 +140,8 @@ impl Cache {
         }
     }
 
-    /// A new folder to build in, gone when dropped. Takes the lock as proof that what an earlier,
-    /// killed build left behind belongs to nobody and can go.
+    /// A new folder to build in, gone when dropped. The lock proves that the leftovers of an
+    /// earlier, killed build belong to nobody and can be removed.
     pub(super) fn scratch(&self, _lock: &Lock) -> Result<TempDir, KernelError> {
         for entry in std::fs::read_dir(&self.root)
             .on("list", &self.root)?

@@ -16,7 +16,8 @@ pub(super) struct Wanted {
     pub(super) required: bool,
 }
 
-/// Reads a fragment. `# required` at the end of a line marks what the lab cannot do without.
+/// Reads a fragment. `# required` at the end of a line marks options that the lab cannot do
+/// without.
 pub(super) fn parse_fragment(text: &str) -> Vec<Wanted> {
     text.lines()
         .filter_map(|line| {

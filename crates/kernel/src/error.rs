@@ -1,4 +1,4 @@
-//! Errors of finding, building and importing a kernel image, each with what to do about it.
+//! Errors of finding, building and importing a kernel image, each with a hint.
 
 mod fault;
 mod rejection;
@@ -110,7 +110,7 @@ pub enum KernelError {
     Io {
         /// The action, as a verb.
         action: &'static str,
-        /// On what.
+        /// Its object.
         path: PathBuf,
         /// The reason.
         source: io::Error,
@@ -168,7 +168,7 @@ impl KernelError {
 
 /// Turns an [`io::Error`] into a [`KernelError::Io`] that names the file.
 pub(super) trait Context<T> {
-    /// Names what was being done to which file.
+    /// Adds the operation and the file to an error.
     fn on(self, action: &'static str, path: &Path) -> Result<T, KernelError>;
 }
 

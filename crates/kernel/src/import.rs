@@ -65,7 +65,7 @@ fn import_in(
     })
 }
 
-/// The image itself, in what the user named.
+/// The image itself, at the path named by the user.
 fn find(cache: &Cache, file: &Path, unpacked: &Path) -> Result<PathBuf, KernelError> {
     let none = || KernelError::image(file, ImageFault::NotInside);
     let name = file

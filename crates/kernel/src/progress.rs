@@ -28,7 +28,7 @@ pub enum Stage {
 pub struct Progress<'a> {
     /// The step.
     pub stage: Stage,
-    /// On what: an archive, a file, an option that did not take.
+    /// Its object: an archive, a file, an option that was not accepted.
     pub detail: &'a str,
     /// Objects that were compiled.
     pub done: u32,

@@ -52,7 +52,7 @@ fn first_line(program: &str) -> Result<String, KernelError> {
         .to_owned())
 }
 
-/// Hash over the fragment and the patches: what an image is made of besides the source, whoever
+/// Hash over the fragment and the patches: the inputs of an image besides the source, whoever
 /// compiles it.
 pub(super) fn inputs() -> String {
     let patches = FILES.iter().flat_map(|(name, text)| [*name, *text]);

@@ -18,7 +18,7 @@ const KEYRINGS: &[&str] = &[
     "/usr/share/keyrings/debian-archive-keyring.pgp",
 ];
 
-/// A package on disk, and what is known about it.
+/// A package on disk, and its known properties.
 #[derive(Debug)]
 pub(super) struct Package {
     pub(super) file: PathBuf,
@@ -121,7 +121,7 @@ impl Search {
         }
     }
 
-    /// Notes what an archive has; whether the pinned package is among it.
+    /// Records the packages of an archive; returns true if the pinned package is among them.
     fn found(&mut self, archive: &str, offers: Vec<Offer>) -> bool {
         if offers.is_empty() {
             self.reject(archive, RejectionReason::NoPackage);

@@ -1,5 +1,5 @@
-//! Cells as array jobs of a cluster: packed into tasks, submitted, waited for, and what is missing
-//! submitted again.
+//! Cells as array jobs of a cluster: packed into tasks, submitted, waited for, and submitted again
+//! where results are missing.
 //!
 //! A task is `pathtwin lab run --task` on a worker, and writes a file of rows like that of a
 //! [segment](crate::segment). Only these files count: the scheduler's state of a task decides
@@ -153,7 +153,7 @@ impl Batch<'_> {
             }
             self.wait(&round, scheduler, pace, stop, on)?;
             round.note(&self.files.left(&round)?);
-            // With the attempts, for what is left at the end.
+            // With the attempts, for the cells left at the end.
             round.write(&self.files.folder())?;
             next = round.next(&self.files.completed(0..round.number + 1)?, &packing);
         }

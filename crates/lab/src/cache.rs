@@ -2,7 +2,7 @@
 //! is not run again.
 //!
 //! Results are looked for in this order: the user's own [`folder`], the read-only folder of a team,
-//! a [`remote`] cache over HTTP. What is found below is stored in the own folder, and new results
+//! a [`remote`] cache over HTTP. Results found below are stored in the own folder, and new results
 //! go to the own folder and to the remote cache. Wherever a result comes from, its checksum and key
 //! are checked, and one that fails is not used.
 
@@ -44,7 +44,7 @@ pub(crate) struct Cache {
 /// Error of a remote cache.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
-    /// The connection, or what came over it.
+    /// The connection, or the data received over it.
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// It refused.
@@ -189,13 +189,12 @@ impl Cache {
         notes
     }
 
-    /// Evicts the results of the own folder that were not used for the longest time, above the size
-    /// limit.
+    /// Evicts the least recently used results of the own folder, above the size limit.
     pub(crate) fn trim(&self) {
         self.own.trim();
     }
 
-    /// Notes that a result was used, and stores it in the own folder if it was found elsewhere.
+    /// Records the use of a result, and stores it in the own folder if it was found elsewhere.
     fn keep(&self, key: &blake3::Hash, text: &[u8], place: &Folder) {
         match place.is_own() {
             true => place.touch(key),

@@ -104,7 +104,7 @@ fn digest(parts: [&[u8]; 3]) -> String {
 }
 
 /// Memory of a cell's guest: room for all that its queues, windows and delays can hold, counted at
-/// three times its size because packets are kept in buffers with headers. Only what is used is
+/// three times its size because packets are kept in buffers with headers. Only the parts in use are
 /// taken from the host. In steps, because it is part of the command line.
 pub fn memory_mb(cell: &Cell) -> u64 {
     const BASE: u64 = 192 << 20;

@@ -31,7 +31,7 @@ pub enum LabError {
     File {
         /// The action, as a verb.
         action: &'static str,
-        /// On what.
+        /// Its object.
         path: PathBuf,
         /// The I/O error.
         source: io::Error,
@@ -53,7 +53,7 @@ pub enum LabError {
         /// The reason.
         why: CacheSettingError,
     },
-    /// The native engine has no right to make what it needs.
+    /// The native engine lacks the permission to create what it needs.
     #[error(
         "the native engine needs root, because it creates network namespaces and queues: run it with sudo, or use the \
          lab's own kernel (--engine uml)"
@@ -83,7 +83,7 @@ pub enum LabError {
         "the native engine runs this host's kernel and has no image of its own: use --engine uml"
     )]
     NoImage,
-    /// The host's kernel cannot do what the native engine needs.
+    /// The host's kernel lacks a feature that the native engine needs.
     #[error(
         "this host's kernel lacks features that the spec needs; nothing was changed:\n{}\n\
          load the modules, or use the lab's own kernel (--engine uml)",

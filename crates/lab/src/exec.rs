@@ -94,7 +94,7 @@ impl ExecResult {
 pub enum HostFiles {
     /// Run nothing.
     ReadOnly,
-    /// Run the programs, which can then write what the caller can write.
+    /// Run the programs, which can then write wherever the caller can write.
     WritableIfUnavoidable,
 }
 

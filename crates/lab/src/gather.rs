@@ -242,7 +242,7 @@ mod tests {
             prop_assert!(whole.is_complete() && parts.is_complete());
             prop_assert_eq!(json(&whole.rows), json(&parts.rows));
             prop_assert_eq!(whole.digest().unwrap(), parts.digest().unwrap());
-            // What a machine would print, but for the cost.
+            // The output of a single machine, except for the cost.
             let expected: Vec<Row> = (0..total)
                 .flat_map(|cell| entry(cell).rows.unwrap())
                 .map(Row::without_cost)

@@ -44,10 +44,10 @@ pub trait Job: Sync {
         true
     }
 
-    /// Adds to the guest's folder what the job needs besides its own file.
+    /// Adds the job's input to the guest's folder, besides its own file.
     ///
     /// # Errors
-    /// A file cannot be created, or this host lacks what the job needs.
+    /// A file cannot be created, or this host lacks a requirement of the job.
     fn prepare(&self, folder: &Path) -> Result<(), LabError> {
         let _ = folder;
         Ok(())

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::cell::memory_mb;
 
-/// Most bytes of a ConfigMap (Kubernetes documentation, "ConfigMaps": 1 MiB), less what the other
-/// fields take.
+/// Maximum size of a ConfigMap (Kubernetes documentation, "ConfigMaps": 1 MiB), less the other
+/// fields.
 const MOST_SPEC: usize = (1 << 20) - 4096;
 
 /// Name of a Kubernetes object: a DNS label (RFC 1123), 1 to 63 lower-case letters, digits and
@@ -135,7 +135,7 @@ impl Job<'_> {
             "args": arguments,
             "resources": {
                 "requests": {"cpu": "1", "memory": "256Mi"},
-                // A guest takes of its memory what it uses, which is mostly far less.
+                // A guest takes only the memory it uses, which is mostly far less.
                 "limits": {"memory": format!("{}Mi", guest + 256)},
             },
             "volumeMounts": [
@@ -194,8 +194,8 @@ mod tests {
         }
     }
 
-    /// The shell is the judge: it runs the container's command with a `pathtwin` that prints what
-    /// it is given.
+    /// Tested with the shell itself: it runs the container's command with a `pathtwin` that prints
+    /// its arguments.
     #[test]
     fn the_shell_gives_the_program_its_segment_and_arguments_as_they_are() {
         let given = ["--set", "name=$(reboot) 'a' \"b\" \\"].map(str::to_owned);

@@ -17,8 +17,8 @@ pub struct Lists<'a, F> {
 }
 
 impl<'a, F: FnMut(&Done<Measured>)> Lists<'a, F> {
-    /// A search of at most `total` plans, until told to stop. `on_done` sees each as it ends, with
-    /// the progress of the whole search.
+    /// A search of at most `total` plans, until stopped. `on_done` sees each as it ends, with the
+    /// progress of the whole search.
     pub fn new(lab: &'a Lab, total: usize, stop: &'a AtomicBool, on_done: F) -> Self {
         Self {
             lab,

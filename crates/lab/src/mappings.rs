@@ -1,8 +1,8 @@
 //! Detection of guests whose programs need more memory mappings than the host allows a process.
 //!
 //! User Mode Linux maps every page of a guest's program into a process of the host, as a mapping of
-//! its own unless it is adjacent to another. Past `vm.max_map_count` the host refuses, the guest's
-//! kernel retries the same page for ever, and no time passes in it.
+//! its own unless it is adjacent to another. Beyond `vm.max_map_count` the host refuses, the
+//! guest's kernel retries the same page forever, and no time passes in it.
 
 use std::time::{Duration, Instant};
 

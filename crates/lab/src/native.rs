@@ -37,7 +37,7 @@ pub(crate) struct Host<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// Checks that this process may do what the engine needs.
+/// Checks that this process has the privileges that the engine needs.
 ///
 /// # Errors
 /// This is not root.

@@ -130,8 +130,9 @@ impl Lab {
         self.image.as_ref().ok_or(LabError::NoImage)
     }
 
-    /// Checks, before anything is run, that the engine's kernel has what the cells need. The lab's
-    /// own kernel has all queues and tunnels that a spec can name, but not any congestion control.
+    /// Checks, before anything is run, that the engine's kernel has the features that the cells
+    /// need. The lab's own kernel has all queues and tunnels that a spec can name, but not any
+    /// congestion control.
     ///
     /// # Errors
     /// The kernel lacks something, or cannot be probed.
@@ -142,7 +143,7 @@ impl Lab {
         }
     }
 
-    /// Checks, before anything is run, that the lab's kernel has what a plan names.
+    /// Checks, before anything is run, that the lab's kernel has the features that a plan names.
     ///
     /// # Errors
     /// It has no such congestion control.

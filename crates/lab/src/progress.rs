@@ -26,7 +26,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// None of so many has ended.
+    /// None of this many has ended.
     pub fn new(total: usize) -> Self {
         Self {
             started: Instant::now(),

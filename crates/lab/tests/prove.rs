@@ -21,7 +21,7 @@ use model::{
     text,
 };
 
-/// One flow each way, with what the hosts give it.
+/// One flow each way, with the settings of the hosts.
 fn plan() -> Plan {
     let text = "[[step]]\nkind = \"tcp\"\ndirection = \"down\"\nflows = 1\ncc = [\"default\"]\n\
                 warmup_s = 2.0\nduration_s = 8\n[[step]]\nkind = \"tcp\"\ndirection = \"up\"\n\
@@ -104,7 +104,7 @@ fn bbr_at_the_sender_of_a_lossy_path_is_kept() {
     assert!(down.with > 2.0 * down.without, "{down:?}");
 }
 
-/// bbr at the end that receives does nothing for what it receives.
+/// bbr at the receiving end does nothing for the data it receives.
 #[test]
 fn bbr_at_the_receiver_of_a_lossy_path_is_undone_without_a_trace() {
     let done = proved(DEEP, vec![bbr(Location::Near)], Goal::Throughput);
@@ -154,8 +154,8 @@ fn bbr_that_fills_a_buffer_is_undone_for_the_delay() {
     assert_eq!(done.left_changed, None);
 }
 
-/// fq_codel without a shaper where the queue is elsewhere: the setting does not act, and that is
-/// what is said.
+/// fq_codel without a shaper where the queue is elsewhere: the setting does not act, and the report
+/// states that.
 #[test]
 fn a_queue_that_never_fills_is_undone_as_one_that_did_not_act() {
     let action = Action::Queue {

@@ -123,7 +123,7 @@ impl Far {
     /// Agrees on a load or a service.
     ///
     /// # Errors
-    /// The far end refuses, as it does what its limits do not allow, or the session failed.
+    /// The far end refuses because its limits do not allow it, or the session failed.
     pub fn open<S: Service>(&mut self, service: &S) -> Result<Agreed<S>, FarError> {
         let request = Request::Open(service.order());
         let opened: Opened<S::Key> = self.control.request("open", request)?;
@@ -142,7 +142,7 @@ impl Far {
         Ok(())
     }
 
-    /// Ends a load or a service, and takes what the far end saw of it.
+    /// Ends a load or a service, and returns the far end's result.
     ///
     /// # Errors
     /// The far end does not know it any more, or the session failed.

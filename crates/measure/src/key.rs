@@ -109,7 +109,8 @@ fn known_folder() -> Option<PathBuf> {
     Some(default_file()?.with_file_name("keys"))
 }
 
-/// The name of a host's file: what could be part of a path is written as `%` and its number.
+/// The name of a host's file: characters that could be part of a path are written as `%` and their
+/// code.
 fn file_name(host: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let mut name = String::new();

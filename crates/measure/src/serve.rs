@@ -1,8 +1,8 @@
 //! The far end: a server that measures with whoever holds its key.
 //!
-//! One thread takes new connections (the gate), one for each UDP socket proves addresses, and
-//! each client that has proved to hold the key gets one more, and one for each connection of its
-//! loads. What a client can cost, and all clients together, is bounded in one place:
+//! One thread takes new connections (the gate), one for each UDP socket proves addresses, and each
+//! client that has proved to hold the key gets one more, and one for each connection of its loads.
+//! The cost of a client, and of all clients together, is limited in one place:
 //! [`traffic::admission`].
 
 mod agreement;

@@ -1,7 +1,8 @@
-//! Remedies that were tried on a Twin, and what they did there: the Advice.
+//! The Advice: remedies that were tried on a Twin, and their effects there.
 //!
-//! Every line names the results in the lab behind it. What the lab cannot try is listed apart and
-//! never ranked. An Advice names no host and no address, except in remedies of the findings.
+//! Every line names the results in the lab behind it. Remedies that the lab cannot try are listed
+//! separately and never ranked. An Advice names no host and no address, except in remedies of the
+//! findings.
 
 mod figure;
 mod keep;
@@ -41,7 +42,7 @@ pub struct Advice {
     /// The answer in one sentence.
     #[serde(alias = "says")]
     pub text: Text,
-    /// Place in `tried` of what is advised; absent = change nothing.
+    /// Index in `tried` of the advised remedy; absent = change nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advised: Option<usize>,
     /// The measurement that would decide, if members disagree on the best remedy or nothing can be
@@ -123,11 +124,11 @@ pub struct Tried {
     pub texts: Vec<Text>,
     /// Outcomes of one flow with it.
     pub outcomes: Vec<Outcome>,
-    /// Changes from what it is without, pair by pair of member and seed.
+    /// Changes against the path without it, pair by pair of member and seed.
     pub changes: Vec<Change>,
     /// Value for the goal: median over the pairs of the logarithm of a ratio; 0 = no change.
     pub worth: f64,
-    /// The largest shortfall of any member from what is best there: logarithm of a ratio.
+    /// The largest shortfall of any member from its best remedy: logarithm of a ratio.
     pub regret: f64,
     /// Goodput of a cubic flow beside one flow with this remedy, over that beside one without;
     /// absent = not measured.
@@ -147,7 +148,7 @@ impl Tried {
     }
 }
 
-/// Origin of what was tried.
+/// Origin of a tried remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -161,7 +162,7 @@ pub enum Origin {
     Pair,
 }
 
-/// A ratio to what it is without the remedy.
+/// Ratio to the value without the remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// Direction of the data.
@@ -248,7 +249,8 @@ impl Advice {
     /// Reads an Advice from JSON.
     ///
     /// # Errors
-    /// The text is no Advice, was written by a later version, or advises what was not tried.
+    /// The text is no Advice, was written by a later version, or advises a remedy that was not
+    /// tried.
     pub fn parse(text: &[u8]) -> Result<Self, AdviceError> {
         #[derive(Deserialize)]
         struct Version {

@@ -219,7 +219,7 @@ pub enum Queue {
     Dualpi2,
     /// Random early detection.
     Red,
-    /// No queue: drops what exceeds the rate.
+    /// No queue: drops traffic above the rate.
     Policer,
 }
 

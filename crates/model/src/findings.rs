@@ -1,4 +1,4 @@
-//! The Findings: what limits a path, with the evidence.
+//! The Findings: causes that limit a path, with the evidence.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ pub struct Findings {
     /// Causes that were ruled out, with the reason.
     #[serde(default)]
     pub ruled_out: Vec<RuledOut>,
-    /// Causes that this Run cannot decide, and what would.
+    /// Causes that this Run cannot decide, and the measurements that would.
     #[serde(default)]
     pub cannot_tell: Vec<CannotTell>,
 }

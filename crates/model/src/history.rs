@@ -151,7 +151,7 @@ pub struct Trend {
     pub facts: Vec<FactChange>,
 }
 
-/// A fact that is not what it was.
+/// A fact that differs from its earlier value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FactChange {
     /// Its name, such as `near.congestion.default`, or `label.NAME`.

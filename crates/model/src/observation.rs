@@ -1,4 +1,4 @@
-//! The Observation: live TCP connections of a host, and what limits each.
+//! The Observation: live TCP connections of a host, and the limiting factor of each.
 
 use std::net::SocketAddr;
 

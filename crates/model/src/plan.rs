@@ -11,8 +11,8 @@ use crate::{
 /// Version of [`Plan`].
 pub const PLAN_SCHEMA: u32 = 1;
 
-/// In a list of congestion controls: what the sending host gives to sockets that choose none. Only
-/// so does a change of the host's settings act on what is measured.
+/// In a list of congestion controls: the sending host's default for sockets that choose none. Only
+/// then does a change of the host's settings affect the measurement.
 pub const OF_HOST: &str = "default";
 
 /// A plan that comes with the program.

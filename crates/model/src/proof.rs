@@ -1,4 +1,4 @@
-//! The proof of a Change by its effect: what was measured with it and without, in turns.
+//! The proof of a Change by its effect: measurements with it and without, in turns.
 
 use std::fmt;
 
@@ -99,7 +99,7 @@ pub enum Role {
     Guard,
 }
 
-/// A figure with what was predicted of it and what came.
+/// A figure with its predicted and measured change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proved {
     /// Direction of the data.

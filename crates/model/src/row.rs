@@ -147,9 +147,9 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row without what depends on the machine and the hour: what the cell cost, and whether
-    /// it came from the cache. What is left is the same for a spec, a seed and an image, byte for
-    /// byte.
+    /// The row without fields that depend on the machine and the time: the cost of the cell, and
+    /// whether it came from the cache. The rest is the same for a spec, a seed and an image, byte
+    /// for byte.
     #[must_use]
     pub fn without_cost(self) -> Self {
         Self {

@@ -176,7 +176,7 @@ impl Spec {
         problems.or(&self.file, cells)
     }
 
-    /// The first cell, and the number of all: for what needs one path.
+    /// The first cell, and the number of all: for commands that need one path.
     ///
     /// # Errors
     /// As [`Spec::cells`].

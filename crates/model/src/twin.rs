@@ -1,6 +1,6 @@
 //! A lab path that behaves like a measured one, and how well it does: the Twin.
 //!
-//! A Twin holds several paths, its members, which the Run cannot distinguish, and what they predict
+//! A Twin holds several paths, its members, which the Run cannot distinguish, and their predictions
 //! of figures that were left out of the fit. It names no host and no address.
 
 mod figure;
@@ -50,7 +50,7 @@ pub struct Twin {
     /// Each figure that was fitted, beside that of the best path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fitted: Vec<Fitted>,
-    /// Figures that were left out by rotation, and what was predicted of them.
+    /// Figures that were left out by rotation, and their predictions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_out: Vec<HeldOut>,
     /// The errors of those predictions together; absent if nothing could be left out.
@@ -77,7 +77,7 @@ pub enum TwinVerdict {
     FitForAdvising,
     /// They are predicted well enough to order two remedies, not by how much.
     OrderOnly,
-    /// No lab path has the figures of the Run, or what was left out is predicted wrongly.
+    /// No lab path has the figures of the Run, or the figures left out are predicted wrongly.
     DoesNotFit,
     /// Nothing was left out, or nothing was run in the lab: the path follows from the Run directly,
     /// and its predictions are untested.
@@ -120,7 +120,7 @@ pub struct Fitted {
 pub enum LeftOut {
     /// All loads of a congestion control.
     Cc(String),
-    /// All loads of so many flows.
+    /// All loads of this many flows.
     Flows(u32),
     /// Loads with as much load in the other direction: never fitted.
     Bidirectional,
@@ -145,12 +145,12 @@ pub struct HeldOut {
     /// a logarithm of goodputs and shares, µs of delays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<f64>,
-    /// The error beyond what repeats and seeds explain, over what is allowed of an error of this
-    /// figure: 1 and less is good enough for numbers.
+    /// The error beyond the variation of repeats and seeds, over the tolerance of this figure: 1
+    /// and less is good enough for numbers.
     pub excess: f64,
 }
 
-/// The errors of the predictions of what was left out.
+/// The errors of the predictions of the figures left out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Errors {
     /// Goodputs that were predicted.

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// A watched figure: of an hour of probes, or of a load. A watch keeps times in seconds, the base
-/// unit of what it exports.
+/// unit of its metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WatchFigure {
     /// RTT without load: median of an hour's probes.

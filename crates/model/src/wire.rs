@@ -62,8 +62,8 @@ impl Wire {
         ip_bps * self.bytes(f64::from(self.mtu)) / f64::from(self.mtu)
     }
 
-    /// The rate of the underlay's IP packets that carry full IP packets of `ip_bps`: what remedies
-    /// count.
+    /// The rate of the underlay's IP packets that carry full IP packets of `ip_bps`, as used by
+    /// remedies.
     pub fn underlay_bps(self, ip_bps: f64) -> f64 {
         ip_bps * self.underlay_bytes(f64::from(self.mtu)) / f64::from(self.mtu)
     }

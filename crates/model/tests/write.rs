@@ -383,8 +383,8 @@ fn a_loss_with_many_digits_is_read() {
     assert_eq!(read(&write(&cell)), [cell]);
 }
 
-/// The key of a result in the cache is a hash over this text: what a spec does not say must not
-/// appear in it, or all kept results would be lost.
+/// The key of a result in the cache is a hash over this text: keys that a spec does not contain
+/// must not appear in it, or all cached results would be lost.
 #[test]
 fn a_line_without_new_stages_is_written_as_it_always_was() {
     let cell = read("").remove(0);

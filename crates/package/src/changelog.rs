@@ -36,7 +36,7 @@ impl<'a> Changelog<'a> {
         Self { sections }
     }
 
-    /// The section of a version. What is not released yet is of the version that the sources have.
+    /// The section of a version. Unreleased changes belong to the version of the sources.
     fn section(&self, version: &str) -> Option<&Section<'a>> {
         let find = |wanted: &str| self.sections.iter().find(|s| s.version == wanted);
         find(version).or_else(|| find("Unreleased"))

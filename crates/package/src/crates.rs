@@ -93,8 +93,8 @@ struct Locked {
     checksum: Option<String>,
 }
 
-/// The crates of a build, those of this workspace among them: what is linked into its programs,
-/// without what runs on the machine that builds.
+/// The crates of a build, including those of this workspace: the ones linked into its programs,
+/// without those that run on the build machine.
 ///
 /// # Errors
 /// Cargo fails, or its output is not understood.

@@ -45,7 +45,7 @@ impl Control<'_> {
         );
         text.push_str("Recommends: ca-certificates\n");
         if lab {
-            // What building the kernel of the lab takes (`pathtwin lab kernel build`).
+            // Packages needed to build the kernel of the lab (`pathtwin lab kernel build`).
             text.push_str("Suggests: gcc, make, flex, bison, bc, wireguard-tools\n");
         }
         text.push_str(

@@ -1,8 +1,8 @@
 //! Packages of built programs: for Debian, for OpenWrt, and files installed from a checkout.
 //!
-//! The contents of each are a [`tree::Tree`], computed from the checkout and from what the programs
-//! print about themselves (completions, manual pages). Nothing in a package depends on the time or
-//! the machine it is packed on: times are those of the commit, owners are root, names are sorted.
+//! The contents of each are a [`tree::Tree`], computed from the checkout and from the programs' own
+//! output (completions, manual pages). Nothing in a package depends on the time or the machine it
+//! is packed on: times are those of the commit, owners are root, names are sorted.
 
 mod adb;
 pub mod apk;

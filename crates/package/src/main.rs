@@ -69,7 +69,7 @@ enum Command {
         #[command(flatten)]
         place: Place,
     },
-    /// Remove what was installed below a prefix
+    /// Remove the files installed below a prefix
     Uninstall {
         #[command(flatten)]
         place: Place,

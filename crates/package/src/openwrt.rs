@@ -37,7 +37,7 @@ pub const SUMMARY: &str = "finds out why TCP is slow on a network path";
 /// Maintainer of packages for OpenWrt.
 pub const MAINTAINER: &str = "pathtwin maintainers";
 
-/// A static program with what starts it.
+/// A static program with its init script.
 #[derive(Debug)]
 pub struct Router {
     /// Its processor.

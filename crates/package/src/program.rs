@@ -101,7 +101,7 @@ impl Program {
     }
 }
 
-/// Runs a program to its end and returns what it printed.
+/// Runs a program to its end and returns its output.
 ///
 /// # Errors
 /// There is no such program, or it fails.

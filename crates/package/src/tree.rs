@@ -72,7 +72,7 @@ impl Tree {
         self.0.insert(path.to_owned(), node);
     }
 
-    /// All paths with what is there; a folder comes before its contents.
+    /// All paths with their entries; a folder comes before its contents.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
         self.0.iter().map(|(path, node)| (path.as_str(), node))
     }

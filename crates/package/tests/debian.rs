@@ -1,6 +1,5 @@
-//! The package for Debian, installed by dpkg into a root of its own: this system's files below, and
-//! what dpkg writes in a layer above, which shows what is left behind. `make build` builds what is
-//! packed.
+//! The package for Debian, installed by dpkg into a separate root: this system's files below, and
+//! dpkg's writes in a layer above, which shows leftovers. `make build` builds the packed programs.
 
 #![allow(clippy::expect_used)]
 

@@ -1,6 +1,6 @@
 //! The packages for OpenWrt: read by GNU tar as opkg reads them, installed by the real apk where
-//! there is one, and their scripts run with a fake of what a router has. `make agent` builds what
-//! is packed.
+//! there is one, and their scripts run with a fake of a router's commands. `make agent` builds the
+//! packed programs.
 
 #![allow(clippy::expect_used)]
 
@@ -206,7 +206,7 @@ fn apk_installs_keeps_what_was_edited_and_removes() {
     assert!(!at("etc/init.d").exists() && !at("etc/config/pathtwin").exists());
 }
 
-/// The scripts with a router's `/etc/init.d/pathtwin` that writes down what it is asked to do.
+/// The scripts with a router's `/etc/init.d/pathtwin` that records its arguments.
 #[test]
 fn scripts_enable_once_restart_after_an_upgrade_and_do_nothing_in_an_image() {
     let folder = tempfile::tempdir().expect("make a folder");

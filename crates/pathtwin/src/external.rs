@@ -1,5 +1,5 @@
-//! Commands that are programs of their own, beside this one, as git has them: what only people who
-//! work on pathtwin need is no part of it.
+//! Commands that are separate programs beside this one, as in git: those needed only by people who
+//! work on pathtwin are no part of it.
 
 use std::{os::unix::process::CommandExt, process::Command, process::ExitCode};
 

@@ -86,8 +86,8 @@ pub fn screen() -> Option<Screen> {
     Some(Screen { width, height })
 }
 
-/// Columns that a table may have: those of the terminal behind standard output, else what the
-/// environment sets (`COLUMNS`, as of other programs), else as many as it needs.
+/// Maximum columns of a table: those of the terminal behind standard output, else the value set in
+/// the environment (`COLUMNS`, as of other programs), else unlimited.
 pub fn width() -> Option<usize> {
     let set = || std::env::var("COLUMNS").ok()?.parse().ok();
     screen().map(|screen| screen.width).or_else(set)

@@ -135,8 +135,8 @@ mod tests {
         }
     }
 
-    /// The commands in the blocks for a shell of a page, without what is around them: what feeds
-    /// them, and where their output goes.
+    /// The commands in a page's shell blocks, without their surroundings: input and redirected
+    /// output.
     fn commands(page: &str) -> Vec<Vec<String>> {
         let blocks = page.split("```sh\n").skip(1);
         let lines = blocks.flat_map(|block| block.split("```").next().unwrap_or_default().lines());

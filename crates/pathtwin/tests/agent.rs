@@ -22,7 +22,7 @@ const LARGEST: u64 = 6_000_000;
 /// Memory that it may take while it serves one client, KiB: 12 MB.
 const MOST_RESIDENT_KIB: u64 = 12_000_000 / 1024;
 
-/// Both directions at full speed, long enough for what it remembers of a load to show.
+/// Both directions at full speed, long enough for its memory per load to show.
 const FULL_SPEED: &str = "
 [[step]]
 kind = 'tcp'
@@ -203,7 +203,7 @@ fn goodput(sample: &Sample) -> f64 {
     sample.tcp.as_ref().map_or(0.0, |tcp| tcp.goodput_bps)
 }
 
-/// A sample must say something, and must not be thought wrong for what is only unknown. That a
+/// A sample must have figures, and must not count as wrong for values that are only unknown. That a
 /// processor was busy, or the machine's clock set, proves nothing of the program.
 fn complete(sample: &Sample) {
     let wrong = |invalid: &&Invalid| {

@@ -12,7 +12,7 @@ rtt = "30ms"
 rate = "50mbit"
 "#;
 
-/// Runs groups of programs; returns what all of them printed.
+/// Runs groups of programs; returns the output of all.
 fn exec(arguments: &[&str]) -> (Option<i32>, String, String) {
     let (_folder, path) = spec(PATH);
     let output = pathtwin()

@@ -72,7 +72,7 @@ fn a_new_key_does_not_go_where_a_link_points() {
     let folder = tempfile::tempdir().expect("make a folder");
     let (key, victim) = (folder.path().join("key"), folder.path().join("victim"));
     fs::write(&victim, "as it was").expect("write");
-    // What earlier versions followed, or wrote into.
+    // Links that earlier versions followed, or wrote into.
     symlink(&victim, folder.path().join("key.new")).expect("link");
     let server = Server::start(pathtwin(), &key, &["--user", "root"]);
     drop(server);

@@ -59,7 +59,7 @@ fn bound(words: &[&str]) -> Command {
     command
 }
 
-/// Starts what prints a line when it is ready.
+/// Starts a program that prints a line when it is ready.
 fn started(mut command: Command, ready: &str) -> Running {
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
@@ -73,7 +73,7 @@ fn started(mut command: Command, ready: &str) -> Running {
             "it ended: {command:?}"
         );
     }
-    // What else it prints is read by nobody.
+    // Nobody reads its other output.
     std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
     running
 }
@@ -218,9 +218,9 @@ fn difference(before: &str, after: &str) -> Vec<String> {
 }
 
 /// Runs `fix` on the near end of a path that loses 1 % of the packets at random, in virtual time,
-/// with the rest of its command line; `then` runs after it. The buffer is small, or what bbr queues
-/// would be too much for the guard on delay. The program in place of ssh enters the
-/// namespace of the server, whose process it finds by its name.
+/// with the rest of its command line; `then` runs after it. The buffer is small, or the queue of
+/// bbr would exceed the guard on delay. The program in place of ssh enters the namespace of the
+/// server, whose process it finds by its name.
 fn on_a_path(fix: &str, then: &str) -> String {
     let spec = "[path]\nrtt = \"30ms\"\nrate = \"20mbit\"\nbuffer = \"4ms\"\nloss = \"1%\"\n";
     let (_folder, spec) = common::spec(spec);
@@ -278,7 +278,7 @@ fn what_helps_is_kept_on_its_host_and_undo_leaves_no_trace() {
     assert!(message.contains("no trace"), "{message}");
 }
 
-/// Somebody at the far host runs what is printed, and then what is printed next.
+/// A person at the far host runs the printed command, and then the next one.
 #[test]
 fn without_ssh_the_command_for_the_far_host_is_printed_and_waited_for() {
     let person = r#"--wait 10m 2>/tmp/err & fix=$!
@@ -309,7 +309,7 @@ fn a_lossy_line_is_fixed_on_the_host_that_sends_and_undo_leaves_no_trace() {
     let before = [hosts.dump(0), hosts.dump(2)];
     let page = hosts.folder.path().join("page.html");
     let (code, message) = hosts.fix(&["--far-ssh", "root@far", "--out", page.to_str().unwrap()]);
-    // What else runs on this machine is not for the test to decide.
+    // Other load on this machine is not for the test to decide.
     if message.contains("busiest processor was") {
         println!("SKIPPED: the processors are busy with other work");
         return;

@@ -1,4 +1,4 @@
-//! `pathtwin iperf3`: what is printed, and the exit codes.
+//! `pathtwin iperf3`: output and exit codes.
 
 #![allow(clippy::expect_used)]
 

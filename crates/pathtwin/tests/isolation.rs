@@ -1,5 +1,5 @@
-//! Programs in the lab that try to write the host's files: by remounting what they see read-write,
-//! and by mounting the host's files anew.
+//! Programs in the lab that try to write the host's files: by remounting read-only mounts
+//! read-write, and by mounting the host's files anew.
 
 #![allow(clippy::expect_used)]
 
@@ -153,7 +153,7 @@ fn as_user() -> [&'static str; 4] {
     ]
 }
 
-/// Takes user namespaces away, as a host does that allows none: what is left is Landlock.
+/// Disables user namespaces, as on a host that allows none: only Landlock is left.
 const NO_NAMESPACES: &str = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs \"$@\"";
 
 /// Takes Landlock away, as a kernel without it does: its first call fails with ENOSYS.

@@ -1,4 +1,4 @@
-//! Runs that lack what was asked for: that is said first, and the exit code shows it.
+//! Runs that lack requested measurements: the output states that first, and the exit code shows it.
 
 #![allow(clippy::expect_used)]
 

@@ -62,8 +62,8 @@ fn in_lab(path: &str, plan: &str) -> Vec<u8> {
     output.stdout
 }
 
-/// A path that loses a fifth of what it is sent once looked full at the first rate of the sweep,
-/// 0.5 Mbit/s, and then "healthy", since TCP reached more.
+/// A path that loses a fifth of its traffic once looked full at the first rate of the sweep, 0.5
+/// Mbit/s, and then "healthy", since TCP reached more.
 #[test]
 fn a_path_that_loses_much_is_not_full_at_the_first_rate() {
     let path = format!("{PATH}[path.up]\nloss = \"20%\"\n");
@@ -71,7 +71,7 @@ fn a_path_that_loses_much_is_not_full_at_the_first_rate() {
         direction = \"up\"\nfrom_bps = 500_000\nto_bps = 1_000_000_000\nduration_s = 2\n";
     let run = Run::parse(&in_lab(&path, sweep)).expect("a run");
     let capacity = run.samples[0].capacity_bps.expect("a capacity");
-    // Lost before the bottleneck or after it: what is sent, or what may be.
+    // Lost before the bottleneck or after it: of all packets sent, or of those that passed.
     let bounds = 0.95 * 20e6..1.05 * 20e6 / 0.8;
     assert!(bounds.contains(&capacity), "{capacity}");
     let udp = run.samples[0].udp.expect("a load below the capacity");
@@ -236,7 +236,7 @@ fn the_real_programs_agree_with_the_plan_in_the_guest() {
 
 fn run_programs(path: &Path, _folder: &Path, program: &Path) -> Run {
     let program = program.display();
-    // The guest's files are the host's, read-only; what must be written goes to its own memory.
+    // The guest's files are the host's, read-only; files that must be written go to its own memory.
     let server = format!("{program} serve --open");
     let client = format!(
         "cat > /tmp/plan.toml <<'END'\n{PLAN}\nEND\nexec {program} measure server --open --plan /tmp/plan.toml --output json"

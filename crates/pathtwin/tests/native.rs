@@ -8,7 +8,7 @@ use std::{process::Stdio, thread, time::Duration};
 
 use common::{is_root, parse, pathtwin, sandboxes_of, spec, text};
 
-/// Only what every kernel has: a token bucket and plain queues.
+/// Only features of every kernel: a token bucket and plain queues.
 const EVERYWHERE: &str = r#"
 name = "native"
 duration = "1s"

@@ -58,7 +58,7 @@ fn a_small_receive_window_is_named() {
     let socket = observed(&path, "", "client");
     assert_eq!(socket["verdict"], "receive_window", "{socket}");
     assert!(figure(&socket, "rwnd_limited") > 0.8, "{socket}");
-    // A window a round trip: what the peer offers is what the connection gets.
+    // A window a round trip: the window that the peer offers limits the connection.
     let window = figure(&socket, "peer_window_bytes") * 8.0 / 0.04;
     assert!(
         (0.8..1.2).contains(&(figure(&socket, "goodput_out_bps") / window)),

@@ -1,6 +1,6 @@
-//! A reader that throws away what comes is served in the lab's kernel without being woken (patch
-//! 0016). The same reader on a socket with `O_ASYNC` is woken as in other kernels: here the two are
-//! held against each other.
+//! A reader that discards the data is served in the lab's kernel without being woken (patch 0016).
+//! The same reader on a socket with `O_ASYNC` is woken as in other kernels: here the two are held
+//! against each other.
 //!
 //! `PATHTWIN_SEEDS` sets over how many seeds; the default is for every test run.
 //!
@@ -44,7 +44,7 @@ fn patched() -> bool {
     applied
 }
 
-/// Runs a script on both ends; returns what the server's and the client's printed.
+/// Runs a script on both ends; returns the output of the server's and of the client's.
 fn both(path: &str, seed: u64, script: &str, server: &[&str], client: &[&str]) -> [String; 2] {
     let (_folder, path) = spec(path);
     let script = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -88,7 +88,7 @@ fn what_ends_a_wait_does_so_at_the_same_time_whether_the_reader_is_served_or_wok
         let cases = client.lines().map(serde_json::from_str::<Value>);
         cases.collect::<Result<Vec<_>, _>>().expect("JSON lines")
     });
-    // What each call returns, by recv(2), tcp(7), socket(7) and connect(2).
+    // Return value of each call, by recv(2), tcp(7), socket(7) and connect(2).
     let expected = [
         ("end", json!([100_000, 0])),
         ("reset", json!([50_000, "ECONNRESET"])),
@@ -124,7 +124,7 @@ fn what_ends_a_wait_does_so_at_the_same_time_whether_the_reader_is_served_or_wok
 struct Transfer {
     seconds: f64,
     retransmitted: f64,
-    /// `SO_RCVBUF` at the end: what auto-tuning made of it, bytes.
+    /// `SO_RCVBUF` at the end, after auto-tuning, bytes.
     buffer: f64,
     /// Times the reader slept and was woken.
     switches: f64,

@@ -1,4 +1,4 @@
-//! The table in the README is what its spec prints.
+//! The table in the README equals the output of its spec.
 
 #![allow(clippy::expect_used)]
 
@@ -22,7 +22,7 @@ fn the_table_of_the_readme_is_what_its_spec_prints() {
     shown("table", &text(&output.stdout));
 }
 
-/// The block below a mark in the README is what the program prints; with `UPDATE_DOCS` it is
+/// The block below a mark in the README equals the output of the program; with `UPDATE_DOCS` it is
 /// written there.
 fn shown(mark: &str, printed: &str) {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");

@@ -43,7 +43,7 @@ fn gather(folders: &[&Path]) -> Output {
         .expect("run pathtwin")
 }
 
-/// The lines of a run without what it cost, which differs from run to run.
+/// The lines of a run without its cost, which differs from run to run.
 fn without_cost(rows: &[Value]) -> Vec<Value> {
     let mut rows = rows.to_vec();
     for row in &mut rows {

@@ -167,7 +167,7 @@ fn the_key_file_is_made_for_its_owner_alone_and_then_kept() {
         "{}",
         first.message
     );
-    // What a server says ends up in logs.
+    // The output of a server ends up in logs.
     assert!(!first.message.contains(made.trim()), "{}", first.message);
     drop(first);
     let second = Server::start(pathtwin(), &key, &[]);
@@ -236,7 +236,7 @@ fn the_options_of_the_packages_are_those_of_the_program() {
         let flags = flags.map(|f| f.trim_end_matches([',', '.', ';']).to_owned());
         options.extend(flags.map(|flag| (help.as_str(), flag)));
     }
-    // What the init script makes of the names of its configuration.
+    // Arguments that the init script makes of the names of its configuration.
     let config = packaging("openwrt/pathtwin.config");
     let names = config
         .lines()

@@ -103,8 +103,8 @@ fn buffered() -> u64 {
     largest("tcp_rmem") + largest("tcp_wmem") + (8 << 20)
 }
 
-/// The client of npm, in a browser: both tests end without an error, client and server agree on
-/// what was moved, and no more is moved than the server's limit lets through.
+/// The client of npm, in a browser: both tests end without an error, client and server agree on the
+/// bytes moved, and no more is moved than the server's limit allows.
 #[test]
 fn the_client_of_m_lab_completes_both_tests() {
     let served = Served::start(&["--open", "--max-rate", "100mbit"]);
@@ -137,8 +137,8 @@ fn the_client_of_m_lab_completes_both_tests() {
         let info = &server["AppInfo"];
         let by_server =
             info["NumBytes"].as_f64().unwrap() * 8.0 / info["ElapsedTime"].as_f64().unwrap();
-        // The client counts what it handed to its socket: the limit of the server, and what the
-        // buffers in between take in at once.
+        // The client counts the bytes handed to its socket: the limit of the server, and the
+        // capacity of the buffers in between.
         let seconds = client["ElapsedTime"].as_f64().unwrap();
         let at_most = 101.0 + buffered() as f64 * 8e-6 / seconds;
         assert!(by_server < 101.0, "{test}: {by_server} by the server");

@@ -9,8 +9,8 @@ use std::{fs, path::Path};
 use common::{pathtwin, text};
 use serde_json::{Value, json};
 
-/// Sets the title, clears the screen, turns red by a control of one character, turns round what
-/// follows, begins a line.
+/// Sets the title, clears the screen, turns red by a control of one character, reverses the
+/// direction of the following text, begins a line.
 const WEAPON: &str = "\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}31m\u{202e}\r\npathtwin: FORGED";
 
 /// A run with it in place of all that may be any text. The history takes no such id.

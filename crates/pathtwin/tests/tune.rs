@@ -1,4 +1,4 @@
-//! `pathtwin tune` in a network namespace: what it prints, changes, and returns.
+//! `pathtwin tune` in a network namespace: output, changes, and exit codes.
 
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
@@ -40,7 +40,7 @@ fn ecn() -> String {
     std::fs::read_to_string("/proc/sys/net/ipv4/tcp_ecn").unwrap()
 }
 
-/// Moves this thread, and what it starts, into a namespace of its own.
+/// Moves this thread, and processes it starts, into a new namespace.
 fn namespace() -> bool {
     if !is_root() {
         println!("skipped: needs root");

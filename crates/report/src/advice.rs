@@ -1,4 +1,4 @@
-//! An Advice as text for a terminal: the answer, a table of what was tried, and why.
+//! An Advice as text for a terminal: the answer, a table of the candidates tried, and why.
 
 use std::fmt::Write;
 
@@ -61,7 +61,7 @@ pub fn text(advice: &Advice) -> String {
     safe::lines(&out).into_owned()
 }
 
-/// Commands and intervals of what is advised.
+/// Commands and intervals of the advised remedy.
 fn details(out: &mut String, best: &Tried) {
     for direction in [Direction::Down, Direction::Up] {
         let change = |figure| {

@@ -37,7 +37,7 @@ impl Screen {
     };
 }
 
-/// Lines for the prompt before and after, and for what is kept.
+/// Lines for the prompt before and after, and for the notice of storage.
 const RESERVED: usize = 3;
 
 /// Most lines of one remark.
@@ -62,7 +62,7 @@ pub fn text(
     let count = |text: &str| text.lines().count();
     let room = screen.height.saturating_sub(RESERVED);
     let mut out = first;
-    // What can be left out is at the end.
+    // The parts that can be left out are at the end.
     for part in [figures, next, more, others] {
         let gap = usize::from(!part.is_empty());
         if !part.is_empty() && count(&out) + count(&part) + gap <= room {
@@ -114,7 +114,8 @@ fn verdict(findings: &Findings, width: usize) -> String {
     wrap(&safe::line(&title), "", width) + &cut(&wrap(&safe::line(&text), "  ", width), REMARK)
 }
 
-/// Four figures: goodput in both directions, round trips, and what a tunnel keeps or what is lost.
+/// Four figures: goodput in both directions, round trips, and the share that a tunnel keeps or the
+/// loss.
 fn figures(run: &Run, width: usize) -> String {
     let Some(view) = View::new(run) else {
         return String::new();

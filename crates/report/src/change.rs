@@ -2,7 +2,7 @@
 
 use model::change::{Change, Saved, Setting, State};
 
-/// A change: its steps with old and new values, and what to do now.
+/// A change: its steps with old and new values, and the next action.
 pub fn text(change: &Change) -> String {
     let mut text = format!("change {}: {}\n", change.id.short(), change.state);
     if change.steps.is_empty() {
@@ -123,7 +123,7 @@ mod tests {
         assert!(message.contains("pathtwin tune confirm"), "{message}");
     }
 
-    /// The reason was found by the wording of what was noted before it.
+    /// The reason was found by the wording of the preceding note.
     #[test]
     fn an_undone_change_says_why_unless_it_was_asked_for() {
         let mut change = change("rolled_back");

@@ -26,7 +26,7 @@ pub enum Document {
     Advice(Box<Advice>),
 }
 
-/// Titles of causes by their codes. Findings name what was ruled out or left open by its code only.
+/// Titles of causes by their codes. Findings name causes ruled out or left open by their code only.
 pub type CauseTitles = BTreeMap<&'static str, &'static str>;
 
 /// The documents of one report, at least one.

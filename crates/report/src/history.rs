@@ -74,7 +74,8 @@ pub fn series(series: &[(SeriesName, Vec<Point>)]) -> String {
     out
 }
 
-/// Lasting changes in so many series, with the facts of the hosts that changed at the same time.
+/// Lasting changes in a number of series, with the facts of the hosts that changed at the same
+/// time.
 pub fn trend(changes: &[Trend], series: usize) -> String {
     if changes.is_empty() {
         return format!("no lasting change in {series} series\n");

@@ -37,7 +37,7 @@ pub fn list(images: &[Image], current: Option<&str>) -> String {
     text
 }
 
-/// An image, and what it can do.
+/// An image, and its features.
 pub fn info(image: &Image, facts: &Facts) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {

@@ -20,7 +20,7 @@ pub fn text(run: &Run) -> String {
     whole(run, None)
 }
 
-/// The text with tables of at most so many columns.
+/// The text with tables of at most this many columns.
 pub fn text_within(run: &Run, width: usize) -> String {
     whole(run, Some(width))
 }

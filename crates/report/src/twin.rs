@@ -1,4 +1,4 @@
-//! A Twin as text for a terminal: the verdict, the path, what it predicted of what was left out.
+//! A Twin as text for a terminal: the verdict, the path, its predictions of the figures left out.
 
 use std::fmt::Write;
 

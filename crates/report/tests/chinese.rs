@@ -1,4 +1,4 @@
-//! The Chinese page of everything that a page can show: what English is on it.
+//! The Chinese page of everything that a page can show: no English on it but names.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -74,8 +74,8 @@ fn run() -> Run {
     run
 }
 
-/// Returns what a reader sees of a page, and what a screen reader reads: its texts and labels,
-/// without code, commands and data.
+/// Returns the visible texts of a page and those of a screen reader: its texts and labels, without
+/// code, commands and data.
 fn visible(html: &str) -> String {
     const HIDDEN: [&str; 4] = ["script", "style", "pre", "code"];
     let mut text = String::new();

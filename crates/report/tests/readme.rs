@@ -1,4 +1,4 @@
-//! The answer in the README is what a terminal shows of a recorded run.
+//! The answer in the README equals the terminal output for a recorded run.
 
 #![allow(clippy::expect_used)]
 
@@ -42,7 +42,7 @@ fn the_answer_fits_a_terminal_and_begins_with_the_verdict() {
     assert!(answer.contains("Next"), "{answer}");
 }
 
-/// The block below a mark in the README is what the program prints; with `UPDATE_DOCS` it is
+/// The block below a mark in the README equals the output of the program; with `UPDATE_DOCS` it is
 /// written there.
 fn shown(mark: &str, printed: &str) {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");

@@ -13,8 +13,8 @@ use crate::{
 /// From this number of samples on, an interval of the median uses their order alone.
 pub(crate) const BY_ORDER: usize = 8;
 
-/// The 95 % interval of the median of what the samples were drawn from. `None` with fewer than
-/// three samples, of which there is no useful interval, or if one is not finite.
+/// The 95 % interval of the median of the samples' distribution. `None` with fewer than three
+/// samples, of which there is no useful interval, or if one is not finite.
 ///
 /// Eight samples and more: order statistics, interpolated (Hettmansperger and Sheather 1986), for
 /// whatever distribution. Three to seven: Student's t on the logarithms (on the values, if one is
@@ -35,8 +35,8 @@ pub fn median_interval_at(samples: &[f64], level: f64) -> Option<Interval> {
     }
 }
 
-/// The interval of the middle of what the samples were drawn from: by order, or if they are too
-/// few, by Student's t, which takes the distribution to be about even. `None` below three.
+/// The interval of the middle of the samples' distribution: by order, or if they are too few, by
+/// Student's t, which assumes a roughly symmetric distribution. `None` below three.
 pub(crate) fn location(samples: &[f64], level: f64) -> Option<Interval> {
     let by_order = (samples.len() >= BY_ORDER).then(|| by_order(samples, level));
     by_order
@@ -77,7 +77,7 @@ fn by_order(samples: &[f64], level: f64) -> Option<Interval> {
         chance *= (n - depth + 1) as f64 / depth as f64;
         let next = coverage - 2.0 * chance;
         if next < level || 2 * (depth + 1) > n {
-            // What share of the way to the next pair keeps the level (their formula 2.1).
+            // Share of the way to the next pair that keeps the level (their formula 2.1).
             let part = ((coverage - level) / (coverage - next)).min(1.0);
             let (n_, d) = (n as f64, depth as f64);
             let share = (n_ - d) * part / (d + (n_ - 2.0 * d) * part);
@@ -92,7 +92,7 @@ fn by_order(samples: &[f64], level: f64) -> Option<Interval> {
     }
 }
 
-/// The 95 % interval of the mean of what the samples were drawn from, by the bootstrap-t (Efron and
+/// The 95 % interval of the mean of the samples' distribution, by the bootstrap-t (Efron and
 /// Tibshirani 1993, chapter 12.5), which follows the skew. `None` with fewer than five samples, or
 /// if one is not finite.
 ///

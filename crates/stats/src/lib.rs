@@ -1,8 +1,7 @@
 //! Order statistics, intervals that hold for few samples, tests by ranks, drift and change points.
 //! Knows nothing of networks.
 //!
-//! Which method was chosen for what, and how often its intervals cover the truth, is in
-//! `docs/statistics.md`.
+//! The choice of each method, and the coverage of its intervals, is in `docs/statistics.md`.
 
 mod center;
 mod change;

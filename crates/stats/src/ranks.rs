@@ -77,7 +77,7 @@ pub struct MannWhitney {
 }
 
 /// Mann and Whitney's test (1947), also named after Wilcoxon: whether one set tends to have larger
-/// values. `None` if a set is empty or has what is not a number.
+/// values. `None` if a set is empty or contains a value that is not a number.
 pub fn mann_whitney(a: &[f64], b: &[f64]) -> Option<MannWhitney> {
     let (n, m) = (a.len(), b.len());
     let all: Vec<f64> = a.iter().chain(b).copied().collect();

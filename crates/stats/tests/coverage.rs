@@ -26,7 +26,7 @@ fn check(name: &str, covers: &[f64]) {
     );
 }
 
-/// The percentile bootstrap of the median, for comparison: what was used before.
+/// The percentile bootstrap of the median, for comparison: the method used before.
 fn percentile_bootstrap(samples: &[f64], random: &mut Random) -> Option<Interval> {
     let mut drawn = vec![0.0; samples.len()];
     let medians: Vec<f64> = (0..400)

@@ -18,7 +18,7 @@ const ARCHIVE: u32 = 1;
 /// Documents that are saved together while importing.
 const TOGETHER: usize = 100;
 
-/// Bytes that are saved together: what waits is in memory.
+/// Bytes that are saved together, and held in memory until then.
 const BYTES_TOGETHER: usize = 64 << 20;
 
 /// Maximum length of a line of an archive beyond its document, bytes.
@@ -100,8 +100,9 @@ impl Store {
         Ok(entries.len() as u64)
     }
 
-    /// Reads an archive, or a single Run, and saves what is not there yet. `name`: where it comes
-    /// from. Documents are saved in groups: of a damaged archive those before the damage are kept.
+    /// Reads an archive, or a single Run, and saves the documents that are not stored yet. `name`:
+    /// where it comes from. Documents are saved in groups: of a damaged archive those before the
+    /// damage are kept.
     ///
     /// # Errors
     ///

@@ -33,7 +33,7 @@ pub(crate) enum Fault {
     /// Its size is negative.
     #[error("its size of {0} bytes cannot be")]
     Size(i64),
-    /// It is not what the compression made.
+    /// It is not valid output of the compression.
     #[error(transparent)]
     Stream(#[from] std::io::Error),
     /// It is longer than it was.

@@ -70,7 +70,7 @@ pub enum StoreError {
         /// The history.
         place: String,
     },
-    /// A document is larger than what is read.
+    /// A document is larger than the limit.
     #[error(
         "{what} has {bytes} bytes or more, and documents of up to {largest} are read: if it is meant to be so large, allow \
          it with --max-document"

@@ -1,4 +1,4 @@
-//! Facts about the ends of a run, flat, to find what changed from one run to another.
+//! Facts about the ends of a run, flat, to find changes from one run to another.
 
 use std::collections::BTreeMap;
 
@@ -34,8 +34,8 @@ pub(crate) fn of(run: &Run) -> BTreeMap<String, String> {
     facts
 }
 
-/// Adds what is in a value. Lists of plain values are one fact; of others, each is named by its own
-/// name or kind if it has one, so that a new one does not rename the rest.
+/// Adds the contents of a value. Lists of plain values are one fact; of others, each is named by
+/// its own name or kind if it has one, so that a new one does not rename the rest.
 fn flatten(name: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(fields) => {

@@ -66,8 +66,8 @@ pub enum Place {
 }
 
 impl Place {
-    /// From what a user gives: a URL that begins with `postgres://` or `postgresql://`, else a
-    /// file. No error repeats what could hold a password.
+    /// From the user's text: a URL that begins with `postgres://` or `postgresql://`, else a file.
+    /// No error repeats text that could contain a password.
     ///
     /// # Errors
     ///
@@ -111,9 +111,9 @@ impl Place {
         Some(Self::File(folder.join("pathtwin/history.db")))
     }
 
-    /// Makes a file, what SQLite keeps beside it, and its folder readable for their owner alone: an
-    /// earlier version left them open to other users. What is not there, or on a file system
-    /// without modes, stays as it is.
+    /// Makes a file, SQLite's files beside it, and its folder readable for their owner alone: an
+    /// earlier version left them open to other users. Missing files, and those on a file system
+    /// without modes, stay as they are.
     pub fn make_private(&self) {
         let Some(file) = self.file() else { return };
         let beside = ["-wal", "-shm"].map(|end| {

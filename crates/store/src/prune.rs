@@ -13,7 +13,7 @@ use crate::{
 pub struct Retention {
     /// Documents made before this time go, µs since 1970.
     pub before_us: Option<u64>,
-    /// The oldest go until the rest takes at most so many bytes.
+    /// Deletes the oldest until the rest takes at most this many bytes.
     pub most_bytes: Option<u64>,
 }
 
@@ -27,7 +27,7 @@ pub struct Pruned {
 }
 
 impl Store {
-    /// Deletes what retention does not keep; with `dry_run` nothing is deleted.
+    /// Deletes documents that retention does not keep; with `dry_run` nothing is deleted.
     ///
     /// # Errors
     ///

@@ -22,7 +22,7 @@ pub struct Filter {
     pub since_us: Option<u64>,
     /// Only those made before this time.
     pub until_us: Option<u64>,
-    /// At most so many, the newest.
+    /// At most this many, the newest.
     pub limit: Option<u64>,
 }
 

@@ -10,7 +10,7 @@ pub const SCHEMA: i64 = MIGRATIONS.len() as i64;
 
 /// Statements that lead from each version to the next. Once released, an entry never changes.
 ///
-/// Words in capitals that are no SQL stand for what differs between the databases
+/// Words in capitals that are no SQL stand for differences between the databases
 /// ([`Sql::dialect`]).
 const MIGRATIONS: [&str; 2] = [
     // A document is in two tables, so that a list need not read bodies; figures are in the order in
@@ -87,7 +87,7 @@ fn version(sql: &mut dyn Sql, place: &str) -> Result<i64, StoreError> {
     Ok(rows.first().map_or(0, |row| row.int(0)))
 }
 
-/// Refuses what a later program made.
+/// Refuses the format of a later program.
 pub(crate) fn check(sql: &mut dyn Sql, place: &str) -> Result<i64, StoreError> {
     let found = version(sql, place)?;
     if found > SCHEMA {

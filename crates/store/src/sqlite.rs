@@ -67,7 +67,7 @@ impl Sqlite {
 /// the files beside it the same mode (findCreateFileMode, os_unix.c of SQLite 3.46).
 fn make_private(path: &Path) -> io::Result<()> {
     let named = path.as_os_str().as_encoded_bytes();
-    // What SQLite takes for something else than a file's name (sqlite3_open_v2).
+    // Names that SQLite does not treat as file names (sqlite3_open_v2).
     if path.exists() || named == b":memory:" || named.starts_with(b"file:") {
         return Ok(());
     }

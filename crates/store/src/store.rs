@@ -49,7 +49,7 @@ impl Store {
         })
     }
 
-    /// Reads documents of up to so many bytes from now on; without this, [`LARGEST_DOCUMENT`].
+    /// Reads documents of up to this many bytes from now on; without this, [`LARGEST_DOCUMENT`].
     pub fn allow_documents_of(&mut self, bytes: u64) {
         self.largest = bytes;
     }
@@ -165,7 +165,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// No document or several have such an id, or it is damaged or larger than what is read.
+    /// No document or several have such an id, or it is damaged or larger than the limit.
     pub fn body(&mut self, kind: Kind, prefix: &str) -> Result<Vec<u8>, StoreError> {
         let found = self.find(kind, prefix)?;
         let statement = "SELECT b.data, d.size FROM body b JOIN document d ON d.seq = b.document

@@ -1,4 +1,4 @@
-//! Changes in a series, and what else changed then.
+//! Changes in a series, and other changes at that time.
 
 use model::history::{FactChange, Point, SeriesName, Trend};
 

@@ -316,7 +316,7 @@ fn carried_over(place: &Place) {
         .unwrap();
     assert_eq!(imported.added, 1);
     assert_eq!(ids(&mut store, &of("home")), [200]);
-    // What is neither.
+    // A file that is neither.
     let error = store
         .import(&mut &b"{\"a\": 1}"[..], "x.json", &[])
         .unwrap_err();

@@ -19,7 +19,7 @@ use store::{Filter, Place, Retention, Store, StoreError};
 
 const CHILD: &str = "PATHTWIN_STORE_TEST";
 
-/// This test program again, to do only what `child` does.
+/// This test program again, to run only `child`.
 fn child(child: &str, folder: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([

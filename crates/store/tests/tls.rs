@@ -18,7 +18,7 @@ use common::*;
 use model::history::Kind;
 use store::{Place, Saved, Store};
 
-/// Tells the child of a test what to open.
+/// Tells the child of a test which history to open.
 const URL: &str = "PATHTWIN_TEST_URL";
 
 /// Access rules: passwords for `locked`, certificates for `certified`.

@@ -1,7 +1,7 @@
 //! A table of nf_tables that clamps the MSS of forwarded connections.
 //!
-//! The messages are what `nft` 1.0.6 sends for `tcp flags syn tcp option maxseg size set rt mtu` in
-//! a chain of its own. Numbers are from include/uapi/linux/netfilter/{nf_tables,nfnetlink}.h, Linux
+//! The messages equal those of `nft` 1.0.6 for `tcp flags syn tcp option maxseg size set rt mtu` in
+//! a separate chain. Numbers are from include/uapi/linux/netfilter/{nf_tables,nfnetlink}.h, Linux
 //! 7.2.
 
 use rustix::net::netlink::NETFILTER;

@@ -121,8 +121,8 @@ impl Sampler {
 }
 
 fn open(cpu: u32, frequency_hz: u32) -> io::Result<OwnedFd> {
-    // `struct perf_event_attr` up to version 0: type and size, config, frequency, what a sample
-    // holds, what read(2) gives, bits, wakeup and breakpoint type, config1.
+    // `struct perf_event_attr` up to version 0: type and size, config, frequency, content of a
+    // sample, format of read(2), bits, wakeup and breakpoint type, config1.
     let bits = DISABLED | EXCLUDE_IDLE | FREQ;
     let frequency = u64::from(frequency_hz);
     let attr: [u64; 8] = [

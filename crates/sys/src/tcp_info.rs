@@ -61,7 +61,7 @@ pub struct BbrInfo {
 }
 
 impl BbrInfo {
-    /// Reads what `TCP_CC_INFO` returned for bbr; `None` if it is too short.
+    /// Parses the result of `TCP_CC_INFO` for bbr; `None` if it is too short.
     pub fn parse(bytes: &[u8]) -> Option<BbrInfo> {
         let word = |i: usize| bytes::u32_at(bytes, i * 4);
         Some(BbrInfo {

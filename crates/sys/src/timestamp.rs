@@ -39,7 +39,7 @@ const TRANSMIT: u32 = TX_SOFTWARE | TX_SCHED | OPT_ID | OPT_TSONLY;
 const RECEIVE: u32 = RX_SOFTWARE | SOFTWARE;
 
 /// Room for the control messages of one datagram: two kinds of time (32 and 64 bytes), the error
-/// with its origin (up to 64), and what else may be switched on.
+/// with its origin (up to 64), and others that may be switched on.
 const CONTROL_WORDS: usize = 32;
 /// Stamps fetched by one call.
 const BATCH: usize = 32;

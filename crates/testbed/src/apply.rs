@@ -87,7 +87,7 @@ pub(crate) fn apply(
     bed.losses.extend(losses);
     bed.rate_changes.extend(rate_changes);
     if let Stage::Bottleneck(direction) = stage {
-        // What comes out of a device comes into the one at the other end of its link.
+        // A packet that leaves a device arrives at the one at the other end of its link.
         let (next, device) = if device == 0 {
             (host - 1, 1)
         } else {

@@ -43,7 +43,7 @@ pub fn build(cell: &Cell, timers: Timers) -> Result<Testbed, BuildError> {
     for index in 0..bed.hosts.len() {
         make_routes(&bed.hosts[index], &plan, index)?;
     }
-    // Queues come last: what the set-up itself sends must not wait in them.
+    // Queues come last: packets of the set-up itself must not wait in them.
     for (index, link) in plan.links.iter().enumerate() {
         for (host, device, stage) in [(index, 1, link.near_side), (index + 1, 0, link.far_side)] {
             apply(&mut bed, cell, &plan, timers, Place { host, device }, stage)?;

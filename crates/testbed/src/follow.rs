@@ -9,9 +9,9 @@ use crate::bed::{BuildError, Testbed, kernel, system};
 /// Starts the changes of a path's rates, with their times counted from `zero`. They go on until
 /// this process ends.
 ///
-/// A shaper whose rate changes forgets what its bucket held, and a packet that waits for the old
-/// rate still waits as long as that asked for (`tbf_change`, `tbf_dequeue`, net/sched/sch_tbf.c,
-/// Linux 7.2): a change acts one packet's time late at most.
+/// A shaper whose rate changes resets its bucket, and a packet that waits for the old rate still
+/// waits as long as that required (`tbf_change`, `tbf_dequeue`, net/sched/sch_tbf.c, Linux 7.2): a
+/// change takes effect one packet's time late at most.
 ///
 /// # Errors
 /// A namespace, or a thread, was refused.

@@ -135,11 +135,11 @@ impl Plan {
     }
 }
 
-/// The stages of a direction in the order in which packets meet them: what only the tunnel's
-/// packets pass, the bottleneck, then the delay with its faults. Both directions have as many.
+/// The stages of a direction in the order in which packets pass them: the stage of the tunnel's
+/// packets alone, the bottleneck, then the delay with its faults. Both directions have as many.
 ///
 /// A delay without faults may as well come first, and then does: a sender's segments of many
-/// packets cross it whole, which is cheaper, and are cut up by the bottleneck as ever. What arrives
+/// packets cross it whole, which is cheaper, and are cut up by the bottleneck as ever. The arrivals
 /// at the queue, and the time from there around to it again, are the same either way.
 fn stages(cell: &Cell, direction: Direction) -> Vec<Stage> {
     let line = cell.path.line(direction);
@@ -221,7 +221,7 @@ fn end(side: Side, cell: &Cell) -> Host {
             "net.ipv4.tcp_ecn",
             if end.ecn { "1" } else { "0" }.to_owned(),
         ),
-        // What one flow learnt must not help the next.
+        // Cached metrics of one flow must not help the next.
         ("net.ipv4.tcp_no_metrics_save", "1".to_owned()),
         ("net.ipv4.ping_group_range", "0 2147483647".to_owned()),
     ];
@@ -233,8 +233,8 @@ fn end(side: Side, cell: &Cell) -> Host {
     }
 }
 
-/// A buffer size that never limits a flow on this path: the kernel's defaults, or eight times
-/// what the path and its queue hold, whichever is more. Eight, because the kernel grows to twice
+/// A buffer size that never limits a flow on this path: the kernel's defaults, or eight times the
+/// capacity of the path and its queue, whichever is more. Eight, because the kernel grows to twice
 /// the window, and counts the memory of small packets at more than their size.
 fn fitting_buffer(cell: &Cell) -> u64 {
     const LEAST: u64 = 6 << 20;

@@ -199,7 +199,7 @@ pub(crate) const TUNNEL_CLASS: Handle = Handle::new(1, 1);
 /// The queues of a stage that only packets of a tunnel pass.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TunnelQueues {
-    /// Holds the class; what no filter names passes at once.
+    /// Contains the class; packets that match no filter pass at once.
     pub(crate) root: Qdisc,
     /// The rate.
     pub(crate) class: tc::HtbClass,
@@ -257,8 +257,8 @@ fn netem_loss(loss: Loss) -> Option<tc::Loss> {
     }
 }
 
-/// A bottleneck's shaper at another rate: what replaces [`bottleneck`]'s first queue without
-/// touching the one inside.
+/// A bottleneck's shaper at another rate: replaces [`bottleneck`]'s first queue without touching
+/// the one inside.
 ///
 /// A change of tbf also sets the limit of a fifo inside, in that queue's own unit
 /// (`fifo_set_limit`, net/sched/sch_fifo.c, Linux 7.2).
@@ -309,7 +309,7 @@ fn root(qdisc: Qdisc) -> AttachedQueue {
 /// timers it stays below a second packet, or segments of two would pass uncut.
 ///
 /// With a peak rate that bucket is the second one, which every packet must pass as well, and the
-/// first one holds what may pass beyond the rate.
+/// first one is the burst beyond the rate.
 fn shaped(
     (rate, peak): (Rate, Option<Peak>),
     queue: Qdisc,
@@ -416,7 +416,7 @@ fn red(buffer: Buffer, rate: Rate, mtu: u32) -> Qdisc {
     })
 }
 
-/// Memory in which `bytes` of full packets wait: cake limits what packets occupy
+/// Memory of `bytes` of full packets in a queue: cake limits the memory of packets
 /// (`skb->truesize`), 2304 bytes for one of 1514 that crossed a veth pair.
 fn memory_for(bytes: u64) -> u32 {
     u32::try_from(bytes * 2304 / 1514).unwrap_or(u32::MAX)

@@ -1,4 +1,4 @@
-//! Admission of loads, with the accounts of what they may use.
+//! Admission of loads, with accounts of their limits.
 //!
 //! Whatever a server lets others use, it has a finite amount of: sessions, loads, connections,
 //! threads, descriptors, memory, bit/s and bytes. Each amount is bounded at four levels, and every
@@ -22,13 +22,13 @@
 //! threads of its load have ended and its sockets are closed: loads stop when they are dropped.
 //!
 //! **Bytes** are payload as it was sent and as it was received, whatever was agreed on. A sender
-//! takes them before it sends ([`Lease::take`]), so that no more than the limit is ever sent; what
-//! was received is charged afterwards, and the load ends when it was too much.
+//! takes them before it sends ([`Lease::take`]), so that no more than the limit is ever sent;
+//! received bytes are charged afterwards, and the load ends when they exceed the limit.
 //!
 //! **Rate** is metered for each direction, over all loads of a session, and over the whole server.
 //! A sender pauses until the meter allows more; a receiver of TCP or QUIC does not read for as
-//! long, so that the peer has to slow down. What arrives by UDP cannot be slowed down: its rate is
-//! agreed on beforehand, counted against the limit, and bytes beyond what was agreed on end it.
+//! long, so that the peer has to slow down. UDP arrivals cannot be slowed down: their rate is
+//! agreed on beforehand, counted against the limit, and bytes beyond the agreement end the load.
 //!
 //! **Time** is a property of the lease: a load asks for its duration, and ends [`GRACE`] after it
 //! whatever its peer does.
@@ -101,7 +101,7 @@ impl Admission {
         self.account(peer).take(SESSION).map(drop)
     }
 
-    /// Admits a client until what is returned is dropped, and the leases under it are.
+    /// Admits a client until the returned value is dropped, and the leases under it are.
     ///
     /// # Errors
     /// The server, its network or its address has as many sessions as are allowed.

@@ -1,4 +1,5 @@
-//! The traffic engine: loads and probes as halves, the own wire protocol, the admission of load.
+//! The traffic engine: loads and probes as halves, pathtwin's own wire protocol, the admission of
+//! load.
 //!
 //! A half is a loop over blocking calls in a thread of its own. That is the cheapest shape in a lab
 //! guest: a blocked call that moves a megabyte stays in the kernel from packet to packet, while an

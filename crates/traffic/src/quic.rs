@@ -3,7 +3,7 @@
 //!
 //! The protocol is quinn-proto, which does no I/O and takes the time as an argument; a thread of
 //! blocking calls drives it, so that it runs in a lab guest as well. Congestion control, loss
-//! recovery and pacing are the library's, and what is measured is that library.
+//! recovery and pacing are the library's, so the measurement is of that library.
 
 #[cfg(not(feature = "quic"))]
 mod absent;

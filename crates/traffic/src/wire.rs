@@ -1,4 +1,4 @@
-//! The own protocol between `measure` and `serve`; docs/reference/protocol.md describes it.
+//! Pathtwin's own protocol between `measure` and `serve`; docs/reference/protocol.md describes it.
 //!
 //! One TCP port and one UDP port of the same number. A TCP connection states in its first bytes
 //! whether it is for control or for data. Control is a Noise channel under a shared key; all else
@@ -19,8 +19,8 @@ pub use greeting::{Greeting, Refusal};
 pub use key::{Key, PublicKey, Token};
 pub use ticket::Ticket;
 
-/// Version of the protocol: what a greeting carries. Ends of different versions refuse each other
-/// and say so.
+/// Version of the protocol, as in a greeting. Ends of different versions refuse each other and
+/// report it.
 pub const VERSION: u8 = 2;
 
 /// The port, unless another is named.

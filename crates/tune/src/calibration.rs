@@ -5,7 +5,7 @@ use model::{
     proof::{Calibration, Predicted, Proof, Proved, Role},
 };
 
-/// Compares what was predicted with what came.
+/// Compares predictions with outcomes.
 pub fn calibration(proofs: &[Proof]) -> Calibration {
     let has_prediction = |proof: &&Proof| proof.figures.iter().any(|f| f.as_predicted().is_some());
     let proofs: Vec<&Proof> = proofs.iter().filter(has_prediction).collect();

@@ -127,7 +127,7 @@ pub fn undo(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(ChangeId, Rollba
     Ok((change.id, rollback))
 }
 
-/// Undoes what files have set at this boot. Its devices may have other numbers by now.
+/// Undoes settings made by files at this boot. Its devices may have other numbers by now.
 fn undo_after_boot(env: &mut Env<'_>, change: &mut Change) -> Result<Rollback, TuneError> {
     let scope = env.host.scope()?;
     for step in &mut change.steps {
@@ -135,7 +135,7 @@ fn undo_after_boot(env: &mut Env<'_>, change: &mut Change) -> Result<Rollback, T
             Some(device) => env.host.link(device)?,
             None => None,
         };
-        // What is set now was set by the files if it is what they ask for.
+        // A present value was set by the files if it is the one they set.
         let now = env.host.read(&step.setting)?;
         let is_ours = crate::holds::holds(&step.setting, &now);
         step.new = Some(if is_ours { now } else { step.old.clone() });

@@ -15,7 +15,7 @@ enum Field {
     Clamp,
 }
 
-/// A program by the name of its process, what it writes, and how.
+/// A program by the name of its process, the settings it writes, and how.
 type Writer = (&'static str, &'static [Field], &'static str);
 
 const WRITERS: &[Writer] = &[

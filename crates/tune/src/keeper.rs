@@ -34,8 +34,8 @@ const START_LIMIT: Duration = Duration::from_secs(10);
 /// The word that the keeper prints when it is ready.
 const READY: u8 = b'k';
 
-/// Starts a keeper and waits until it is ready. `command` runs [`keep`] and prints what that asks
-/// for to standard output.
+/// Starts a keeper and waits until it is ready. `command` runs [`keep`] and prints its requests to
+/// standard output.
 ///
 /// # Errors
 /// The program cannot be started, or ends or hangs before it is ready.

@@ -230,7 +230,7 @@ impl Live {
         };
         let all = index.map(|index| sys::tc::stats(&mut self.nl, Some(index)));
         let mut all = all.and_then(Result::ok).unwrap_or_default();
-        // The root first; the hook for received packets counts nothing of what is sent.
+        // The root first; the hook for received packets counts none of the sent ones.
         all.retain(|q| !matches!(q.kind.as_str(), "ingress" | "clsact"));
         all.sort_by_key(|q| q.parent != Handle::ROOT);
         all

@@ -77,7 +77,7 @@ impl Tries {
         self.done.last().is_some_and(|last| !last.is_kept())
     }
 
-    /// Settings that are not what they were although their change was undone.
+    /// Settings that differ from their old values although their change was undone.
     pub fn left_changed(&self) -> Option<&str> {
         self.done.last()?.left_changed.as_deref()
     }

@@ -1,7 +1,7 @@
 //! Files that make a confirmed Change last beyond the next boot, and their removal.
 //!
 //! The running kernel has been changed before; nothing here changes it. Each file belongs to one
-//! Change alone and says so in its first line, so that undoing is deleting.
+//! Change alone and states so in its first line, so that undoing is deleting.
 
 mod files;
 mod replay;

@@ -1,4 +1,4 @@
-//! The states of a transaction, each on disk before what follows it.
+//! The states of a transaction, each on disk before the next step.
 
 use model::{
     change::{Change, Event, State},
@@ -21,7 +21,7 @@ pub(crate) fn advance(
     let before = std::mem::replace(&mut change.state, next);
     note(env, change, change.state.to_string());
     write(env, change).inspect_err(|_| {
-        // What the journal says; a rollback starts from the later of both.
+        // The state in the journal; a rollback starts from the later of both.
         if !matches!(
             change.state,
             State::Applying { .. } | State::RollingBack { .. }

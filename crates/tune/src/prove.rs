@@ -23,7 +23,7 @@ pub(crate) use evidence::{evidence, evidence_of_far};
 /// the spread within each is known well enough.
 pub const PAIRS: u32 = 4;
 
-/// Time around all turns: connections, switching, what is decided at the end.
+/// Time around all turns: connections, switching, the decision at the end.
 const AROUND: Duration = Duration::from_secs(120);
 
 /// Time for all turns of a proof, of which each may take `turn`.

@@ -71,7 +71,7 @@ pub struct Place {
     pub line: Option<String>,
     /// The tunnel's device, if there is one.
     pub tunnel: Option<String>,
-    /// The other end: what would be set for a single socket is set for connections to it.
+    /// The other end: settings for a single socket are applied to connections to it.
     pub toward: Option<IpAddr>,
 }
 
@@ -94,7 +94,7 @@ impl Place {
         })
     }
 
-    /// The same for another host, from what it reports of itself.
+    /// The same for another host, from its reported facts.
     pub fn of_facts(facts: &HostFacts, toward: IpAddr) -> Self {
         let layers = facts.path.iter().flat_map(|path| &path.layers);
         // Each tunnel adds a layer: the last one is the line.
@@ -298,7 +298,7 @@ fn settings(action: &Action, place: &Place) -> Result<Vec<Setting>, NoSetting> {
     }
 }
 
-/// A shaper for what the device sends or receives.
+/// An egress or ingress shaper of the device.
 fn shaper(action: &Action, device: String) -> Result<Setting, NoSetting> {
     let Action::Shaper {
         rate_bps,

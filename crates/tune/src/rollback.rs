@@ -11,7 +11,7 @@ use crate::{
     progress::{advance, note},
 };
 
-/// Undoes what a change may have written. Errors of the journal do not stop it.
+/// Undoes everything that a change may have written. Errors of the journal do not stop it.
 ///
 /// # Errors
 /// Only an interruption by the observer.
@@ -62,8 +62,8 @@ fn journal(
     }
 }
 
-/// Undoes one step; returns what is left as it is, if somebody else has changed it. The step that
-/// was being written may have any value.
+/// Undoes one step; returns the settings left unchanged, if another program has changed them. The
+/// step that was being written may have any value.
 fn one(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Option<String>, HostError> {
     let setting = &step.setting;
     if let (Some(device), Some(old)) = (setting.device(), step.link) {

@@ -184,7 +184,8 @@ impl<'a> Sites<'a> {
         }
     }
 
-    /// Undoes all changes, whatever becomes of the first; what could not be undone.
+    /// Undoes all changes, whatever the result of the first; returns those that could not be
+    /// undone.
     fn undo(&self) -> Vec<NotSettled> {
         let undo = |site: &&dyn Site| {
             let error = site.settle(false).err()?;

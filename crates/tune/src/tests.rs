@@ -261,7 +261,7 @@ fn a_confirmation_whose_keeper_died_is_too_late() {
     assert_eq!(world.host.dump(), before);
 }
 
-/// An established connection survives what breaks new ones, so only a new one counts.
+/// An established connection survives changes that break new ones, so only a new one counts.
 #[test]
 fn a_change_that_breaks_new_connections_is_not_confirmed() {
     let world = World::new();

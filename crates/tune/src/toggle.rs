@@ -61,8 +61,8 @@ pub fn set_again(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
     write(env, &mut change)
 }
 
-/// Until the values are known, whoever undoes this must not take what is half set, or the handles
-/// of queues, which differ each time, for the work of somebody else.
+/// Until the values are known, a rollback must not mistake half-applied settings, or the handles of
+/// queues, which differ each time, for changes by another program.
 fn forget_new(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
     change.steps.iter_mut().for_each(|step| step.new = None);
     write(env, change)

@@ -73,7 +73,7 @@ fn all(first: u64, count: u64) -> ExitCode {
     let own = std::env::current_exe().unwrap();
     let mut failed = Vec::new();
     for seed in first..first + count {
-        // What it mounts is its own.
+        // Its mounts are private.
         let ended = Command::new("unshare")
             .args(["--mount", "--propagation", "private", "--"])
             .arg(&own)

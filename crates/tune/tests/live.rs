@@ -127,9 +127,8 @@ fn ipv6_routes_have_their_own_mtu_again_after_that_of_the_device_went_back() {
     assert_eq!(show(), before);
 }
 
-/// A VLAN follows the MTU of its device down.
-/// The MTU of a device is that of its IPv6 routes too: what a later step has done to an earlier one
-/// was taken for the work of somebody else.
+/// A VLAN follows the MTU of its device down. The MTU of a device is that of its IPv6 routes too:
+/// the effect of a later step on an earlier one was mistaken for a change by another program.
 #[test]
 fn a_route_whose_mtu_followed_that_of_its_device_can_be_set_aside_and_applied_again() {
     if !scene() {

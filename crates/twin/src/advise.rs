@@ -54,7 +54,7 @@ pub struct Objective {
     pub budget: Budget,
 }
 
-/// Remedies that can be tried on a Twin, and what that costs.
+/// Remedies that can be tried on a Twin, and the cost.
 #[derive(Debug)]
 pub struct Trials<'a> {
     twin: &'a Twin,
@@ -141,7 +141,8 @@ impl<'a> Trials<'a> {
             }
         }
         alive.sort_by_key(|arm| Reverse(ordered(self.mean(&field, *arm))));
-        // What keeps the congestion control of both senders needs no runs beside a competitor.
+        // A remedy that keeps the congestion control of both senders needs no runs beside a
+        // competitor.
         let mut others = 0;
         let best: Vec<usize> = alive
             .iter()
@@ -200,9 +201,9 @@ impl<'a> Trials<'a> {
             .collect()
     }
 
-    /// Pairs of single remedies that help, those first that promise most together: each direction
-    /// gets what the better of the two does for it. Without that, both would be for the direction
-    /// in which remedies gain most, and nothing for the other.
+    /// Pairs of single remedies that help, those with the highest expected gain first: each
+    /// direction gets the effect of the better of the two. Without that, both would be for the
+    /// direction in which remedies gain most, and nothing for the other.
     fn combine(&self, field: &mut Field<'_>) -> Vec<usize> {
         let single = |arm: &usize| {
             let candidate = &field.arms[*arm].candidate;

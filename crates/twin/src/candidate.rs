@@ -1,4 +1,4 @@
-//! A candidate: one choice of what the moments leave open, and the path it makes.
+//! A candidate: one choice of the parameters that the moments leave open, and the path it makes.
 
 use model::{
     cell::{Buffer, Queue, default},
@@ -53,7 +53,7 @@ impl Bounds {
             low: e.low.clamp(LEAST_BUFFER, MOST_BUFFER),
             high: e.high.clamp(LEAST_BUFFER, MOST_BUFFER),
         };
-        // A policer's usual bucket: what passes in 10 ms.
+        // A policer's usual burst: 10 ms of the rate.
         let usual = Estimate {
             value: line.rate_bps.value * 0.01 / 8.0,
             low: line.rate_bps.value * 0.003 / 8.0,
@@ -125,7 +125,7 @@ impl Candidate {
         }
     }
 
-    /// The path of it. `source` is that of what was chosen.
+    /// The path of it. `source` is that of the chosen values.
     pub(crate) fn path(&self, name: &str, known: &Moments, ends: &Ends, source: Source) -> Path {
         let line = |direction| line(self.choice(direction), known, direction, source);
         Path {

@@ -16,13 +16,13 @@ const BOOT_S: f64 = 0.6;
 const A_SECOND_S: f64 = 0.013;
 /// Processor time for each second of each flow: both ends sample it every 10 ms.
 const A_FLOW_SECOND_S: f64 = 0.015;
-/// Time that a flood of UDP takes beside what it is asked for, s.
+/// Time of a flood of UDP beyond the requested duration, s.
 const SWEEP_MORE_S: f64 = 2.0;
 
 /// Processors that a budget of time is counted for, on whatever machine.
 pub(crate) const PROCESSORS: f64 = 2.0;
 
-/// Time that runs take on [`PROCESSORS`], s; what is cached takes none.
+/// Time that runs take on [`PROCESSORS`], s; cached ones take none.
 pub(crate) fn elapsed_s(processor_s: f64) -> f64 {
     (processor_s / PROCESSORS).ceil()
 }

@@ -2,7 +2,7 @@
 
 use stats::Random;
 
-/// So many places in the unit square. Each axis is cut into as many equal pieces as there are
+/// This many points in the unit square. Each axis is cut into as many equal pieces as there are
 /// places, and each piece holds one (McKay, Beckman, Conover: A Comparison of Three Methods,
 /// Technometrics 21, 1979).
 pub(crate) fn latin(count: usize, random: &mut Random) -> Vec<[f64; 2]> {

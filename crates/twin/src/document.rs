@@ -174,7 +174,7 @@ fn undecided(ranked: &[Ranked<'_>], members: &[Member]) -> Vec<Undecided> {
         .collect()
 }
 
-/// Causes that a lab path cannot have, and what they are.
+/// Causes that a lab path cannot have, and their descriptions.
 const NOT_MODELLED: [(CauseCode, NotModelled); 6] = [
     (CauseCode::CPU_CORE, NotModelled::Processor),
     (CauseCode::CPU_SOFTIRQ, NotModelled::Processor),
@@ -184,7 +184,7 @@ const NOT_MODELLED: [(CauseCode, NotModelled); 6] = [
     (CauseCode::WIFI_HOP, NotModelled::Radio),
 ];
 
-/// Returns what the lab cannot copy, and its substitute: the rate of the line.
+/// Returns the limits that the lab cannot copy, and their substitute: the rate of the line.
 fn stand_ins(findings: &model::findings::Findings) -> Vec<StandIn> {
     let mut all: Vec<StandIn> = Vec::new();
     for finding in &findings.findings {

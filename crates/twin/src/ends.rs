@@ -9,7 +9,7 @@ use model::{
     units::Bytes,
 };
 
-/// Both hosts of a Run. What a host did not report is unknown.
+/// Both hosts of a Run. Values that a host did not report are unknown.
 pub(crate) fn ends(run: &Run) -> Ends {
     Ends {
         near: end(run, Side::Near),
@@ -88,7 +88,7 @@ fn qdisc(facts: &HostFacts) -> Option<EndQdisc> {
 
 fn largest(facts: &HostFacts, name: &str) -> Option<Parameter<Limit<Bytes>>> {
     let [_, _, most] = facts.sysctl_triple(name)?;
-    // What the lab's rules take: at least a page, at most an `int` of the kernel.
+    // Limits of the lab's rules: at least a page, at most an `int` of the kernel.
     let most = most.clamp(4096, i32::MAX as u64);
     Some(fact(Limit::At(Bytes(most))))
 }

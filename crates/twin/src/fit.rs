@@ -26,7 +26,7 @@ use crate::{
     statistics::{self, Values},
 };
 
-/// Virtual time of a run over what its steps take, after which it counts as hung.
+/// Virtual time of a run beyond its steps, after which it counts as hung.
 const HUNG: f64 = 8.0;
 /// Further seeds of the best path of the first wave.
 const REPEATED: usize = 2;
@@ -128,7 +128,7 @@ impl<'a> Fit<'a> {
         &self.input.known
     }
 
-    /// Tries candidates, and makes the Twin of what was found.
+    /// Tries candidates, and makes the Twin of the results.
     ///
     /// # Errors
     /// It was stopped, or no candidate could be measured at all.
@@ -181,8 +181,8 @@ impl<'a> Fit<'a> {
         last
     }
 
-    /// Measures the best of the first wave with more seeds: how much each figure varies by chance
-    /// decides what differences between paths mean.
+    /// Measures the best of the first wave with more seeds: the random variation of each figure
+    /// decides the significance of differences between paths.
     fn repeat(&self, bench: &mut dyn Bench, found: &mut Found) -> Result<(), TwinError> {
         let target = found.target(&self.input.values);
         let best = finalists(&self.input.known, &target, &found.tried, 1);
@@ -205,7 +205,7 @@ impl<'a> Fit<'a> {
         Ok(())
     }
 
-    /// Measures each candidate once, all with the same seed: what differs is the path.
+    /// Measures each candidate once, all with the same seed: only the path differs.
     fn once(
         &self,
         wave: &[Candidate],

@@ -16,15 +16,15 @@ use crate::{
 
 /// Errors within this many standard deviations of repeats and seeds are no errors.
 const CHANCE: f64 = 1.96;
-/// Error of a goodput that is good enough for numbers, as a logarithm: what the calibrated
-/// emulators of Pantheon reach on average (Yan et al., USENIX ATC 2018: about 17 %).
+/// Error of a goodput that is good enough for numbers, as a logarithm: the mean error of Pantheon's
+/// calibrated emulators (Yan et al., USENIX ATC 2018: about 17 %).
 pub(crate) const GOODPUT: f64 = 0.16;
-/// Error of an added delay that is good enough: this share of it, or so many µs.
+/// Error of an added delay that is good enough: this share of it, or this many µs.
 const DELAY: (f64, f64) = (0.2, 3_000.0);
 /// Error of a retransmitted share that is good enough: a factor of two.
 const RETRANSMITTED: f64 = std::f64::consts::LN_2;
 
-/// The figures that are predicted. Others describe the line, not what somebody gets of it.
+/// The figures that are predicted. Others describe the line, not the result of a user.
 const FIGURES: [TwinFigure; 3] = [
     TwinFigure::Goodput,
     TwinFigure::AddedP50,
@@ -49,8 +49,8 @@ fn groups(known: &Moments, run: &Target<'_>) -> Vec<LeftOut> {
     groups
 }
 
-/// The best path of each rotation, chosen without what is left out: they predict it, and so have to
-/// be measured with several seeds.
+/// The best path of each rotation, chosen without the figures left out: they predict them, and so
+/// have to be measured with several seeds.
 pub(crate) fn champions(known: &Moments, run: &Target<'_>, tried: &[Tried]) -> Vec<Candidate> {
     let groups = groups(known, run);
     let of = |group: &LeftOut| {
@@ -73,7 +73,7 @@ pub(crate) fn champions(known: &Moments, run: &Target<'_>, tried: &[Tried]) -> V
     groups.iter().filter_map(of).collect()
 }
 
-/// The best choice of a direction by what is not left out; `None` if no TCP is left.
+/// The best choice of a direction by the figures not left out; `None` if no TCP is left.
 fn champion(
     known: &Moments,
     run: &Target<'_>,
@@ -171,7 +171,7 @@ fn held(
     })
 }
 
-/// The error beyond chance, over what is allowed of it.
+/// The error beyond chance, over its tolerance.
 fn excess(figure: TwinFigure, measured: f64, apart: &Distance) -> f64 {
     let allowed = match figure {
         TwinFigure::Goodput | TwinFigure::Capacity => GOODPUT,
@@ -190,7 +190,7 @@ pub(crate) fn errors(all: &[HeldOut]) -> Option<Errors> {
             .collect()
     };
     let ratio = |h: &HeldOut| (h.predicted.max(1.0) / h.measured.max(1.0)).ln().abs();
-    // What repeats and seeds explain is an error of the measurement, and not of the twin.
+    // Variation of repeats and seeds is an error of the measurement, and not of the twin.
     let beyond = |h: &HeldOut, error: f64| {
         let noise = h.noise.unwrap_or(0.0);
         (error * error - noise * noise).max(0.0).sqrt()

@@ -23,7 +23,7 @@ pub(crate) struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// The path of a candidate. `source` is that of what was chosen.
+    /// The path of a candidate. `source` is that of the chosen values.
     pub(crate) fn path(&self, candidate: &Candidate, source: Source) -> Path {
         candidate.path(&name(&self.run.id), &self.known, &self.ends, source)
     }

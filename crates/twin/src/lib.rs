@@ -1,9 +1,9 @@
-//! A Run to a Twin: lab paths that behave like the measured one, with their uncertainty and what
-//! they predict of figures left out.
+//! A Run to a Twin: lab paths that behave like the measured one, with their uncertainty and their
+//! predictions of figures left out.
 //!
-//! [`Fit::prepare`] is arithmetic: what follows from the Run directly ([`moments`]), or why it
-//! lacks enough, and what a search will cost. [`Fit::search`] then runs the Run's own plan on
-//! candidate paths, by whatever [`Bench`] it is given, and keeps those that the Run cannot
+//! [`Fit::prepare`] is arithmetic: the properties that follow from the Run directly ([`moments`]),
+//! or the measurements it lacks, and the cost of a search. [`Fit::search`] then runs the Run's own
+//! plan on candidate paths, by whatever [`Bench`] it is given, and keeps those that the Run cannot
 //! distinguish (history matching: a path is ruled out, never proved). Figures left out by rotation
 //! are predicted, and the verdict is over those predictions.
 //!

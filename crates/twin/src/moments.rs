@@ -103,7 +103,7 @@ impl Moments {
             cut_short: run.cut_short.is_some(),
         };
         let top = View::new(run).ok_or_else(|| lacks(vec![Missing::Everything]))?;
-        // The path below the tunnel first: what only the tunnel has comes on top of it.
+        // The path below the tunnel first: stages of the tunnel alone come on top of it.
         let below = top.underlay().filter(|below| missing(below).is_empty());
         let view = below.unwrap_or(top);
         let missing = missing(&view);
@@ -208,7 +208,7 @@ fn jitter(view: &View<'_>) -> f64 {
     if above <= OWN { 0.0 } else { above / P95 }
 }
 
-/// Refuses what no path has.
+/// Refuses values that no path has.
 fn sane(what: &'static str, value: f64, least: f64, most: f64) -> Result<(), TwinError> {
     if value.is_finite() && (least..=most).contains(&value) {
         return Ok(());

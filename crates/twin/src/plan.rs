@@ -29,8 +29,8 @@ struct Shape {
     window_ms: [u64; 2],
 }
 
-/// The steps of the Run on these layers, each once, by what was really measured; with or without
-/// the loads in both directions at once.
+/// The steps of the Run on these layers, each once, with the parameters really used; with or
+/// without the loads in both directions at once.
 pub(crate) fn plan(run: &Run, known: &Moments, layers: &[Layer], bidirectional: bool) -> Plan {
     let mut steps = vec![step(Measurement::Idle, IDLE_S)];
     for direction in [Direction::Down, Direction::Up] {
@@ -132,7 +132,8 @@ fn has_sweep(run: &Run, layer: Layer, direction: Direction) -> bool {
     })
 }
 
-/// A sweep that begins not far below what the path carries: what happens at lower rates is known.
+/// A sweep that begins not far below the capacity of the path: the behaviour at lower rates is
+/// known.
 fn sweep(known: &Moments, direction: Direction) -> Step {
     let rate = known.line(direction).rate_bps.value;
     step(

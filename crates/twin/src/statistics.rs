@@ -70,12 +70,12 @@ fn squares(values: &[f64]) -> f64 {
     values.iter().map(|v| (v - mean).powi(2)).sum()
 }
 
-/// Share of what a full queue loses, from which on it was full most of the time.
+/// Loss, as a share of that of a full queue, from which on it was full most of the time.
 const FULL: f64 = 0.6;
 /// Share below which retransmissions are as good as none.
 const FEW_RETRANSMITTED: f64 = 3e-4;
 
-/// Figures of one layer of a Run. What has no round trip without load has no added delay.
+/// Figures of one layer of a Run. A step without an unloaded round trip has no added delay.
 pub(crate) fn of(run: &Run, layer: Layer, family: IpVersion) -> Values {
     let ours = |s: &&Sample| s.valid && s.key.layer == layer && s.key.family == family;
     let samples: Vec<&Sample> = run.samples.iter().filter(ours).collect();
@@ -143,7 +143,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// Of a figure around a value. The discrepancies are half of what is accepted as a good
+    /// Of a figure around a value. The discrepancies are half of the tolerance for a good
     /// emulation: 10 % of a rate, 2 ms or 15 % of an added delay, half as many losses again.
     fn of(figure: TwinFigure, around: f64) -> Self {
         let ratio = |usual, discrepancy| Self {
@@ -194,7 +194,7 @@ pub(crate) struct Distance {
 pub(crate) const ABSENT: f64 = 6.0;
 
 /// The distance of a path's values of a figure from the Run's; `None` without values. `seeds` is
-/// what is known of its variation beside these values.
+/// its known variation beside these values.
 pub(crate) fn distance(
     figure: TwinFigure,
     run: &[f64],
@@ -216,7 +216,7 @@ pub(crate) fn distance(
 }
 
 /// Standard deviation of one repeat, of the Run, the path and other paths together: with few of
-/// them, drawn toward what is usual, which counts as two more.
+/// them, drawn toward the usual one, which counts as two more.
 fn pooled(run: &[f64], path: &[f64], usual: f64, seeds: Variation) -> f64 {
     const USUAL_COUNTS: f64 = 2.0;
     let freedom = (run.len() + path.len()).saturating_sub(2) as f64 + seeds.freedom;

@@ -1,4 +1,4 @@
-//! Verdict on a twin: its use, and what would improve it.
+//! Verdict on a twin: its use, and the measurement that would improve it.
 
 use model::{
     text,
@@ -22,7 +22,7 @@ pub(crate) struct Judged {
     pub(crate) settle: Option<Text>,
 }
 
-/// The verdict over the best path and what was left out. `best` is the fitness of the best path
+/// The verdict from the best path and the figures left out. `best` is the fitness of the best path
 /// that was tried.
 pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], predicted: usize) -> Judged {
     if best.second >= PLAUSIBLE {

@@ -133,7 +133,7 @@ fn fitted(scene: &Scene) -> Twin {
     let run = compose::run(scene, 7);
     let fit = Fit::prepare(&run, Budget(Duration::from_secs(600)), "test").unwrap();
     let mut twin = fit.search(&mut Lab::new()).unwrap();
-    // What is tested here is the advice.
+    // The subject of these tests is the advice.
     twin.verdict = TwinVerdict::FitForAdvising;
     twin
 }

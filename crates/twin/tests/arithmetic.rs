@@ -35,8 +35,8 @@ fn scene(rate_mbps: f64, rtt_ms: f64, buffer_ms: f64, loss: f64) -> Scene {
     }
 }
 
-/// The lab by arithmetic: what `compose` says of the path of a cell. `times` is what its rates are
-/// multiplied with, of a lab that cannot make the path.
+/// The lab by arithmetic: `compose` on the path of a cell. `times` is the factor of its rates, for
+/// a lab that cannot make the path.
 struct Arithmetic {
     times: f64,
     backwards: bool,

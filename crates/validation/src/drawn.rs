@@ -1,8 +1,8 @@
 //! Drawn scenarios: paths from priors over the whole spec grammar, whose truth is derived.
 //!
 //! A scenario follows from the number of its draw and its index alone ([`prior`]). Its true causes
-//! are not assigned: each fault of its spec ([`fault`]) is removed in a lab cell, and what recovers
-//! by that is a cause ([`truth`]). `docs/drawn.md` has the priors and the definitions.
+//! are not assigned: each fault of its spec ([`fault`]) is removed in a lab cell, and it is a cause
+//! if that recovers performance ([`truth`]). `docs/drawn.md` has the priors and the definitions.
 //!
 //! **Training and evaluation are disjoint by construction**: a draw below [`EVALUATION`] is for
 //! training, one from there on for evaluation, and no two pairs of draw and index share a stream of

@@ -1,6 +1,6 @@
-//! `fix` on lab paths with known causes: what it changed there, and what that did.
+//! `fix` on lab paths with known causes: its changes there, and their effects.
 //!
-//! A change is kept by its proof, and so looks good in it. What it did is therefore measured once
+//! A change is kept by its proof, and so looks good in it. The effect is therefore measured once
 //! more, with another seed, by a proof whose decision does not count.
 
 mod score;
@@ -32,7 +32,7 @@ pub struct Fixed {
     /// Verdict on the twin; absent if none was searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<TwinVerdict>,
-    /// What was tried on the hosts, in order.
+    /// Remedies tried on the hosts, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<Try>,
     /// The last of them once more with another seed, if it was kept.
@@ -45,7 +45,7 @@ pub struct Fixed {
 pub struct Try {
     /// Its name.
     pub name: String,
-    /// What was changed.
+    /// Remedies applied.
     pub remedies: Vec<Remedy>,
     /// The decision; absent if there is no proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ pub struct Try {
 }
 
 impl Try {
-    /// What a proof of remedies gave.
+    /// Returns the result of a proof of remedies.
     pub fn of(name: String, remedies: &[Remedy], done: &ProveOutput) -> Self {
         let proof = done.proof.as_ref();
         let refused = done.not_applied.iter().map(ToString::to_string);
@@ -92,7 +92,7 @@ impl Fixed {
         self.cause.iter().all(|c| *c == CauseCode::HEALTHY)
     }
 
-    /// What was kept.
+    /// Returns the try that was kept.
     pub fn kept(&self) -> Option<&Try> {
         self.tries.last().filter(|last| last.is_kept())
     }

@@ -94,8 +94,7 @@ pub fn steps(checks: &[Check]) -> Result<usize, ValidateError> {
     })
 }
 
-/// Runs checks, and calls `on_step` after each step, with what the user should know about the
-/// cache.
+/// Runs checks, and calls `on_step` after each step, with notes for the user about the cache.
 ///
 /// # Errors
 /// A check has an invalid spec, or the user stopped.

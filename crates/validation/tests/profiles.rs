@@ -1,5 +1,5 @@
-//! Every profile of `cases/paths` runs, and `docs/paths.md` shows what each delivers.
-//! `UPDATE_DOCS=1` writes the table there anew.
+//! Every profile of `cases/paths` runs, and `docs/paths.md` shows its figures. `UPDATE_DOCS=1`
+//! writes the table there anew.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -110,7 +110,7 @@ fn line(name: &str, cell: &Cell, [cubic, bbr]: &[Row; 2]) -> String {
 fn bounded(cell: &Cell, rows: &[Row; 2]) {
     let line = cell.path.line(cell.traffic.directions[0]);
     let average_mbps = average_mbps(cell, line);
-    // What a buffer or a bucket held when measuring began.
+    // Content of a buffer or a bucket when the measurement began.
     let burst = line
         .peak
         .map_or(0.0, |peak| peak.burst.0 as f64 * 8.0 / 1e6);

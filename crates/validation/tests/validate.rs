@@ -1,5 +1,5 @@
-//! The whole set of checks, on the kernel and the guest program that are there, and that
-//! `docs/validation.md` shows what it gives. `UPDATE_DOCS=1` writes the table there anew.
+//! The whole set of checks, on the present kernel and guest program, and their results in
+//! `docs/validation.md`. `UPDATE_DOCS=1` writes the table there anew.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

@@ -1,6 +1,6 @@
 //! Bytes of a month: reserved before a run, settled after it.
 //!
-//! What is reserved counts as spent from that moment on, and is saved before the run starts. A
+//! Reserved bytes count as spent from that moment on, and are saved before the run starts. A
 //! process that is killed in the middle of a run has therefore spent all of its reservation, and no
 //! crash makes bytes forgotten.
 
@@ -20,15 +20,14 @@ const HEADERS: u64 = 8;
 /// Control of a run, in both directions: session, facts of both hosts, replies with samples, bytes.
 const CONTROL: u64 = 1 << 20;
 
-/// The bytes on the line that a run with so much payload may cost.
+/// The maximum bytes on the line of a run with this much payload.
 pub fn cost(payload: u64) -> u64 {
     payload
         .saturating_add(payload / HEADERS)
         .saturating_add(CONTROL)
 }
 
-/// The payload that a run may have which may cost so many bytes on the line; 0 if not even its
-/// control fits.
+/// The payload of a run that may cost this many bytes on the line; 0 if not even its control fits.
 pub fn payload(cost: u64) -> u64 {
     let rest = cost.saturating_sub(CONTROL);
     // Rounded down, so that `cost(payload(x))` is at most x.
@@ -145,7 +144,7 @@ impl Ledger {
         })
     }
 
-    /// Ends a reservation: what was not used is given back. More than was reserved is charged, too.
+    /// Ends a reservation: unused bytes are returned. More than was reserved is charged, too.
     pub fn settle(&mut self, reservation: Reservation, used: u64) {
         let Reservation {
             months,
@@ -227,8 +226,8 @@ mod tests {
             prop_assert!(bytes < CONTROL + 9 || cost(payload + 2) > bytes);
         }
 
-        /// Whatever is reserved, used, and lost by crashes (which settle nothing): the sum of what
-        /// was used never exceeds the budget.
+        /// Whatever is reserved, used, and lost by crashes (which settle nothing): the sum of used
+        /// bytes never exceeds the budget.
         #[test]
         fn no_order_of_runs_spends_more_than_the_budget(
             runs in proptest::collection::vec((0u64..400, 0u64..=100, any::<bool>()), 0..60)

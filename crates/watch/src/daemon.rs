@@ -48,7 +48,7 @@ pub struct Start<'a> {
     pub seed: u64,
     /// Set when it is to end.
     pub stop: &'a AtomicBool,
-    /// Takes what is worth a line in the log.
+    /// Handles events worth a line in the log.
     pub log: &'a mut dyn FnMut(&str),
 }
 
@@ -234,7 +234,7 @@ impl Daemon<'_> {
                 return self.save(false);
             }
         };
-        // Before the first byte: what is charged must survive whatever comes now.
+        // Before the first byte: the charge must survive anything that follows.
         self.save(false)?;
         match job.work {
             Work::Probe => self.probe(job),
@@ -302,7 +302,7 @@ impl Daemon<'_> {
         Ok(())
     }
 
-    /// Sends what is to be sent.
+    /// Sends due messages.
     fn send(&mut self, now: Moment) -> Result<(), DaemonError> {
         let Some(message) = self.watcher.outgoing(now).cloned() else {
             return Ok(());

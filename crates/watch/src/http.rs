@@ -52,8 +52,7 @@ impl Service for Metrics {
     }
 }
 
-/// The metrics, if that is what is requested; nothing here changes anything, so that there is only
-/// reading.
+/// The metrics, if requested; nothing here changes anything, so that there is only reading.
 pub(crate) fn metrics(request: &Request, live: &Live) -> Option<Response> {
     if !matches!(request.method.as_str(), "GET" | "HEAD") {
         return Some(Response::text(Status::MethodNotAllowed, "only GET\n"));

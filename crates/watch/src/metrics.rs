@@ -1,5 +1,5 @@
-//! Metrics of a watch in Prometheus' text format. Nothing is measured for them: they say what was
-//! measured last, and when.
+//! Metrics of a watch in Prometheus' text format. Nothing is measured for them: they report the
+//! last measurement and its time.
 
 use model::watch::WatchFigure;
 use report::exposition::{Family, Labels, base};

@@ -36,7 +36,7 @@ impl Moment {
         }
     }
 
-    /// The moment so many ns later.
+    /// The moment this many ns later.
     pub fn after(self, ns: u64) -> Self {
         Self {
             boot_ns: self.boot_ns.saturating_add(ns),

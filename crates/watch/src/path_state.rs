@@ -39,7 +39,7 @@ pub(crate) struct PathState {
     pub(crate) reported_us: Option<u64>,
     /// Reachability of the far end.
     pub(crate) reach: Reach,
-    /// The highest goodput so far, bit/s: what the line carries at least.
+    /// The highest goodput so far, bit/s: a lower bound of the line's capacity.
     pub(crate) rate_bps: Option<f64>,
     /// The last run in the history.
     pub(crate) run: Option<String>,

@@ -10,7 +10,7 @@ use crate::config::PathConfig;
 /// Longest and shortest load of a direction, s; the first part of it is not counted.
 const LOAD_S: (f64, f64) = (0.6, 3.0);
 const WARMUP: f64 = 0.25;
-/// Share of what a load may move that it is sized for: rates vary.
+/// Share of a load's allowance that it is sized for: rates vary.
 const SIZED: f64 = 0.7;
 /// Longest time that a run may take, s.
 const LONGEST_S: f64 = 3600.0;

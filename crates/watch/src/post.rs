@@ -129,7 +129,7 @@ impl Url {
         stream.write_all(body)?;
         stream.flush()?;
         let mut text = Vec::new();
-        // A peer may end TLS without a farewell; what came before is judged.
+        // A peer may end TLS without a close notification; the data before it is used.
         let read = stream.take(LARGEST).read_to_end(&mut text);
         match status(&text) {
             Some(status) => Ok(status),

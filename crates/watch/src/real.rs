@@ -154,8 +154,8 @@ pub(crate) struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Carries out a load or a full plan of at most so many payload bytes, keeps it in the history,
-    /// and says what it showed.
+    /// Runs a load or a full plan of at most this many payload bytes, stores it in the history, and
+    /// returns its results.
     pub(crate) fn run(
         &self,
         path: &PathConfig,

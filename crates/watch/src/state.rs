@@ -1,5 +1,5 @@
 //! The stored state of a watch: two files, each replaced atomically, so that a crash at any moment
-//! leaves what was written before or after, and never a part.
+//! leaves the old or the new content, and never a part.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! The watch as a state machine: what to do next, and what to make of what was measured. Time,
+//! The watch as a state machine: the next action, and the conclusions from measurements. Time,
 //! randomness and the state of the line are arguments; nothing here reads a clock or a socket.
 
 mod alarms;
@@ -75,7 +75,7 @@ pub enum Next {
     Wait(u64),
 }
 
-/// A measurement to carry out, with what it may cost.
+/// A measurement to run, with its maximum cost.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Job {

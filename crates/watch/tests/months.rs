@@ -1,5 +1,5 @@
-//! Months of watching in simulated time: what changes is found soon and reported once, what does
-//! not change is not reported, and the budget holds.
+//! Months of watching in simulated time: changes are found soon and reported once, nothing else is
+//! reported, and the budget holds.
 
 #![allow(clippy::expect_used)]
 

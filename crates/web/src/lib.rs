@@ -1,9 +1,9 @@
 //! HTTP for browsers: a small server of pages on blocking threads, and the rules for who may read
 //! them.
 //!
-//! [`server`] accepts and bounds connections, [`request`] reads what they ask for, [`access`]
-//! decides whether they may, and a [`Service`] answers. [`speedtest`] is the speed test: loads for
-//! browsers, within the admission of `traffic`.
+//! [`server`] accepts and limits connections, [`request`] parses requests, [`access`] decides
+//! whether they are permitted, and a [`Service`] answers. [`speedtest`] is the speed test: loads
+//! for browsers, within the admission of `traffic`.
 //!
 //! All responses carry the headers of
 //! [`response`], which forbid a browser everything that a page does not need.

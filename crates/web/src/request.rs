@@ -1,4 +1,4 @@
-//! Heads of requests (RFC 9112), with what browsers add to them.
+//! Heads of requests (RFC 9112), with the fields that browsers add to them.
 
 use percent_encoding::percent_decode_str;
 

@@ -1,7 +1,7 @@
-//! Responses, with the headers that forbid a browser what a page does not need.
+//! Responses, with the headers that deny a browser everything that a page does not need.
 
-/// The policy of pages (Content Security Policy 3): nothing but the own style sheet, script and
-/// data, and no page around them.
+/// The policy of pages (Content Security Policy 3): only their own style sheet, script and data,
+/// and no page around them.
 pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
      connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; \
      frame-ancestors 'none'";
@@ -116,7 +116,7 @@ impl Response {
         Self::new("text/plain; version=0.0.4; charset=utf-8", body)
     }
 
-    /// The head of a load of so many bytes, which are sent apart.
+    /// The head of a load of this many bytes, which are sent separately.
     pub fn load(bytes: u64) -> Self {
         Self {
             length: Some(bytes),

@@ -127,7 +127,7 @@ impl Service for SpeedTest {
                 None => Ok(Taken::Not),
             },
         };
-        // A load that is cut off is what it was asked to be.
+        // A load that is cut off ends as requested.
         result.unwrap_or(Taken::Ended)
     }
 }

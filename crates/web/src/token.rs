@@ -52,7 +52,7 @@ impl Token {
     }
 
     /// Reads the token of a file. If there is no such file, one is made with a new token of these
-    /// random bytes; the second value says so.
+    /// random bytes; the second value is then true.
     ///
     /// # Errors
     /// The file cannot be read or made, others can read it, or its token is too short.

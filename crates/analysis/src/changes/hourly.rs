@@ -13,7 +13,7 @@ use super::{Scale, Track, Value};
 const HOUR_US: u64 = 3_600_000_000;
 const DAY_US: u64 = 24 * HOUR_US;
 
-/// A level is known after so many values over so long a time.
+/// A level is known after this many values over this time.
 const KNOWN: (usize, u64) = (24, 3 * DAY_US);
 /// Lengths of the time after a change that are tried, values.
 const AFTER: [usize; 7] = [4, 6, 8, 12, 18, 26, 38];
@@ -29,11 +29,11 @@ const CERTAIN: f64 = 1e-6;
 /// Share of the smallest detectable change that an estimate must reach: it scatters around the true
 /// change.
 const ENOUGH: f64 = 0.7;
-/// A change must be so many times the scatter of the days before it.
+/// A change must be this many times the scatter of the days before it.
 const OF_DAYS: f64 = 3.0;
-/// Smallest change of a share of lost packets: 3 of 1000 are what throughput suffers from.
+/// Smallest change of a share of lost packets: 3 of 1000 already reduce throughput.
 const LEAST_LOST: f64 = 0.003;
-/// Smallest change of what a load adds to the delay, as a share: it varies from load to load.
+/// Smallest change of the delay added by a load, as a share: it varies from load to load.
 const LEAST_ADDED: f64 = 0.25;
 /// Smallest change of a delay, s.
 const LEAST_DELAY_S: f64 = 0.000_3;
@@ -158,9 +158,9 @@ fn compared(level: &[Value], values: &[f64], n: usize, rule: Rule) -> Option<Shi
     })
 }
 
-/// The chance of so many hours with a loss. Where most hours have none, ranks are ties, for which
-/// the normal approximation fails: then the binomial tail of hours with a loss, whose share before
-/// is taken as (hits + 1) / (n + 2) (Laplace).
+/// The probability of this many hours with a loss. Where most hours have none, ranks are ties, for
+/// which the normal approximation fails: then the binomial tail of hours with a loss, whose share
+/// before is taken as (hits + 1) / (n + 2) (Laplace).
 fn chance_of_losses(before: &[f64], after: &[f64]) -> Option<f64> {
     let hits = |values: &[f64]| values.iter().filter(|v| **v > 0.0).count();
     let share = (hits(before) + 1) as f64 / (before.len() + 2) as f64;

@@ -56,7 +56,7 @@ struct Pattern {
 pub enum Scale {
     /// Differences are shares of the value: logarithms.
     Relative,
-    /// Differences are what they are.
+    /// Differences are not transformed.
     Absolute,
 }
 
@@ -109,7 +109,7 @@ impl Track {
         self.pattern = None;
     }
 
-    /// The values of the present level without what their hour of the week adds: with their times,
+    /// The values of the present level less the offset of their hour of the week, with their times,
     /// of the last weeks.
     pub fn level(&mut self, scale: Scale, offset_s: i32) -> Vec<Value> {
         let Some(last) = self.values().next_back() else {

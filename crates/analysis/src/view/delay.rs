@@ -1,4 +1,4 @@
-//! Round trips without own load, and what a load adds to them.
+//! Round trips without own load, and the delay added by a load.
 
 use model::net::Direction;
 

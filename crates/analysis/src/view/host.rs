@@ -1,4 +1,4 @@
-//! One of the two hosts: its facts, and what its counters did.
+//! One of the two hosts: its facts, and the increase of its counters.
 
 use model::{
     evidence::{CounterKind, Evidence, ThreadRole, ThreadUse},

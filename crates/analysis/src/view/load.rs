@@ -5,7 +5,8 @@ use model::run::{FigureKind, FlowResult, Sample, Tcp};
 use crate::{flow, flows, models, summary};
 
 /// One TCP load: the repeats of the same key as one. Values are medians over the repeats of the
-/// values of [`crate::flows`]; counts are sums over all repeats. What no repeat has is absent.
+/// values of [`crate::flows`]; counts are sums over all repeats. Quantities that no repeat has are
+/// absent.
 #[derive(Clone, Debug, Default)]
 pub struct Load {
     /// Congestion control that was used.

@@ -1,11 +1,11 @@
-//! Queues on the path: what round trips rise to, with and without own load.
+//! Queues on the path: maximum round trips, with and without own load.
 
 use model::run::{Column, Probes, Sample, StepKind, SweepStep};
 
 use super::{DirectionView, Load, View};
 use crate::{flows, models};
 
-/// Up to this share of what the path holds, a flow's own packets do not queue.
+/// Up to this share of the path's BDP, a flow's own packets do not queue.
 const HOLDS: f64 = 0.7;
 /// Loss of a step from which a queue, if there is one, is full.
 const FULL: f64 = 0.05;
@@ -86,7 +86,7 @@ impl DirectionView<'_> {
         let slower = |s: &&SweepStep| sweep.leaves_room(&s.udp);
         let calm = sweep.steps.iter().filter(slower);
         let calm = calm.filter_map(|s| s.rtt_p50_us);
-        // A queue that gives way to whoever sends more overflows below what it carries at most.
+        // A queue that gives way to whoever sends more overflows below its maximum rate.
         let full = sweep.steps.iter().filter(|s| s.udp.lost >= FULL);
         let full = full.filter_map(|s| s.rtt_p50_us).reduce(f64::max);
         let above = sweep.above.and_then(|above| above.rtt_us);

@@ -19,8 +19,8 @@ pub struct Steady {
 }
 
 impl Steady {
-    /// Loss events per segment: what the response function of a congestion control takes for `p`
-    /// (RFC 5348 section 5.2: losses within one round trip are one event).
+    /// Loss events per segment: `p` of the response function of a congestion control (RFC 5348
+    /// section 5.2: losses within one round trip are one event).
     pub fn event_rate(&self) -> Option<f64> {
         (self.segments > 0.0).then(|| self.events_us.len() as f64 / self.segments)
     }

@@ -15,8 +15,8 @@ const ABOVE: f64 = 1.1;
 const GONE: (f64, u64) = (0.9, 20);
 /// ... and share lost up to which one got through.
 const PASSED: f64 = 0.75;
-/// Most that a capacity may be above what arrived, or below it: the correction of a loss of a
-/// quarter.
+/// Maximum ratio of a capacity to the rate that arrived, or the reverse: the correction of a loss
+/// of a quarter.
 const CORRECTED: f64 = 4.0 / 3.0;
 
 /// UDP at rising rates, all repeats together.

@@ -76,7 +76,7 @@ impl Scene {
         Self::with(served, |served| Ok(Held::settled(served.pid())?))
     }
 
-    /// The client's figures first, then what the server holds `at_rest`.
+    /// The client's figures first, then the resources that the server holds `at_rest`.
     fn with(
         served: Served,
         at_rest: impl Fn(&Served) -> Result<Held, Trouble>,

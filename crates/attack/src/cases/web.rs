@@ -237,7 +237,7 @@ fn rate(target: &Target) -> Result<Seen, Trouble> {
     });
     let rate = bytes as f64 * 8.0 / begun.elapsed().as_secs_f64() / 1e6;
     seen.check(bytes > 1 << 20, format!("{bytes} bytes served"));
-    // What the sockets' buffers take is sent at once.
+    // Data that fits the sockets' buffers is sent at once.
     seen.at_most("Mbit/s", rate, 50.0 * 1.2);
     scene.rests(&mut seen)?;
     Ok(seen)

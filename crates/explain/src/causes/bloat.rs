@@ -70,7 +70,7 @@ pub(super) fn of(dir: &DirectionView) -> Result<Bloat, Verdict> {
     })
 }
 
-/// Delay that a load may add, µs: what nobody notices, or what a line as slow as this one needs to
+/// Tolerated delay added by a load, µs: imperceptible, or needed by a line as slow as this one to
 /// send the packets of the smallest window.
 pub(super) fn fine_us(dir: &DirectionView, load: &Load) -> f64 {
     let packet = load.mss_bytes() + f64::from(dir.view.family.tcp_headers());
@@ -101,8 +101,8 @@ fn filled_by_others(dir: &DirectionView, added_us: f64) -> Result<(), Verdict> {
     }
 }
 
-/// The verdict if what TCP adds arises in the other direction: by its acknowledgements. UDP has
-/// none, so that its overload fills only this direction's queue.
+/// The verdict if the delay added by TCP arises in the other direction: by its acknowledgements.
+/// UDP has none, so that its overload fills only this direction's queue.
 fn rises_here(dir: &DirectionView, added_us: f64) -> Result<(), Verdict> {
     let full = dir
         .sweep()

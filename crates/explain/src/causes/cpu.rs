@@ -142,9 +142,10 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
         }
     };
     let verdict = confirmed(Strength::of(&signs), text, evidence);
-    // Where TCP takes what a line carries, a busy processor limits nothing. UDP meets the limit of
-    // a processor as TCP does, so that only work of others distinguishes the two. Work that was not
-    // seen is not held against the processor: one figure does not lead on a path that is full.
+    // Where TCP uses the full capacity of a line, a busy processor limits nothing. UDP meets the
+    // limit of a processor as TCP does, so that only work of others distinguishes the two. Work
+    // that was not seen is not held against the processor: one figure does not lead on a path that
+    // is full.
     let line = used.unwrap_or(0.0) + softirq < processor::MATTERS && filled(&view) && !signs[1];
     if line {
         return verdict.at(Severity::Info);

@@ -40,8 +40,8 @@ pub(super) fn drops<'a>(
 
 /// Datagrams that UDP sockets of a host dropped; `None` if the counters were not read.
 ///
-/// `SndbufErrors` also counts what the queue of the device dropped: it reports that as ENOBUFS to
-/// the sender (`udp_send_skb`, net/ipv4/udp.c, Linux 7.2). Those are the queue's.
+/// `SndbufErrors` also counts drops by the queue of the device, which it reports as ENOBUFS to the
+/// sender (`udp_send_skb`, net/ipv4/udp.c, Linux 7.2). Those are the queue's.
 pub(super) fn udp_socket_drops<'a>(host: &Host<'a>, samples: &[&'a Sample]) -> Option<Drops> {
     let received = host.counter_increase(samples, CounterKind::ReceiveBufferErrors)?;
     let sent = samples.iter().filter_map(|sample| {

@@ -79,7 +79,7 @@ fn test(host: &Host) -> Verdict {
     let mut read = false;
     let mut evidence = Vec::new();
     let mut worst: Option<(f64, Text)> = None;
-    // What a shaper drops is what exceeds its rate.
+    // A shaper drops traffic that exceeds its rate.
     let shaped = leftover_shaper::shaper(host).is_some();
     let places = PLACES.into_iter();
     for (kind, what) in places.filter(|(kind, _)| !(shaped && *kind == CounterKind::QueueDrops)) {
@@ -132,7 +132,7 @@ fn test(host: &Host) -> Verdict {
     confirmed(Strength::of(&[evidence.len() > 1]), text, evidence)
 }
 
-/// A higher limit for what a kind of counter counts.
+/// A higher limit for counters of one kind.
 fn limit(host: Option<&Host>, kind: CounterKind) -> Action {
     let device = host.and_then(|host| host.device());
     let (limit, packets) = match kind {

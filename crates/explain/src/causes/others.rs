@@ -8,7 +8,7 @@ use analysis::{
 use super::FULL;
 use crate::brief;
 
-/// Depth of a full queue below which no loss can be told from its overflow, µs.
+/// Depth of a full queue below which its overflow cannot be distinguished from other loss, µs.
 const SHALLOW_US: f64 = 2_000.0;
 /// Share of a full queue's delay from which a loss may be that queue's overflow.
 const QUEUED: f64 = 0.5;

@@ -22,7 +22,7 @@ const SEEN: f64 = 1e-3;
 /// Minimum number of reordered datagrams.
 const MIN_OVERTAKEN: f64 = 5.0;
 /// The formula of a congestion control holds within a factor of some 2.5 in goodput, which is six
-/// in loss: retransmissions of less than this part of what it takes are not why it is slow.
+/// in loss: retransmissions below this share of those in the formula do not explain a slow path.
 const FEWER: f64 = 6.0;
 /// Share of retransmissions up to which BBR's rate stays the same.
 const BBR_KEEPS: f64 = 0.01;

@@ -60,7 +60,8 @@ impl Recording {
     /// lost.
     ///
     /// # Errors
-    /// Another profile is being recorded, or the kernel refuses; the error states what it needs.
+    /// Another profile is being recorded, or the kernel refuses; the error states the missing
+    /// permission.
     pub fn start() -> Result<Recording, ProfileError> {
         if RECORDING.swap(true, Ordering::AcqRel) {
             return Err(ProfileError::Busy);

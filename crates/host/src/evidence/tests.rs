@@ -108,7 +108,7 @@ fn drops_of_a_queue_are_told_by_device_and_place() {
         let before = Snapshot::take(&scope);
         let socket = UdpSocket::bind("10.1.2.3:0").unwrap();
         for _ in 0..200 {
-            // Refused for lack of room is what is wanted.
+            // Refusal for lack of room is expected.
             let _ = socket.send_to(&[0; 950], "10.1.2.4:9");
         }
         let evidence = before.until(&Snapshot::take(&scope));

@@ -11,7 +11,7 @@ pub(super) struct Sample {
     pub(super) rtt_us: Option<u32>,
     pub(super) delivery_rate_bytes_s: Option<u64>,
     pub(super) app_limited: bool,
-    /// Share of the receive buffer that is filled with what the application has not read.
+    /// Share of the receive buffer filled with data that the application has not read.
     pub(super) unread: Option<f64>,
     pub(super) counters: Counters,
 }

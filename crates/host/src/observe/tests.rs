@@ -329,7 +329,7 @@ proptest! {
     }
 }
 
-/// Lists the sockets between two ports for a while and says what was seen of each end.
+/// Lists the sockets between two ports for a while and returns what was observed of each end.
 fn watch(near: &TcpStream, span: Duration) -> [ObservedSocket; 2] {
     let (near_at, far_at) = (near.local_addr().unwrap(), near.peer_addr().unwrap());
     let mut watch = Watch::new(Filter {

@@ -17,9 +17,9 @@ pub(crate) const WAIT: Duration = Duration::from_millis(20);
 pub(crate) enum Phase {
     /// Data flows and counts.
     Running,
-    /// Nothing is sent any more; what has arrived still counts.
+    /// Nothing is sent any more; arrived data still counts.
     Emptying,
-    /// Nothing is sent any more; what arrives is read, so that the sender does not block, and does
+    /// Nothing is sent any more; arriving data is read, so that the sender does not block, and does
     /// not count.
     Draining,
     /// Over.
@@ -94,7 +94,7 @@ impl Load {
         self.is(Phase::Running) || self.is(Phase::Emptying)
     }
 
-    /// Takes up to `bytes` from what may still be sent.
+    /// Takes up to `bytes` from the bytes that may still be sent.
     pub(super) fn take(&self, bytes: usize) -> usize {
         let Some(budget) = &self.budget else {
             return bytes;

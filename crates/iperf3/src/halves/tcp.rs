@@ -54,7 +54,7 @@ impl Flow for TcpSender<'_> {
     }
 }
 
-/// Receives what comes on a connection.
+/// Receives the data of a connection.
 pub(crate) fn receive_tcp(mut stream: &TcpStream, load: &Load, counts: &Counts) -> io::Result<()> {
     let mut bytes = vec![0; READ];
     let mut half = TcpReceiver { load, counts };

@@ -24,8 +24,8 @@ const BATCH: usize = 64;
 const CLOSED: u32 = 3;
 /// `ECONNREFUSED` (include/uapi/asm-generic/errno.h).
 const REFUSED: i32 = 111;
-/// Maximum lead of arriving datagrams over the rate: a path that was interrupted delivers at once
-/// what it has queued.
+/// Maximum lead of arriving datagrams over the rate: a path that was interrupted delivers its queue
+/// at once.
 const AHEAD: Duration = Duration::from_secs(3);
 
 /// Sends datagrams.
@@ -45,7 +45,7 @@ struct UdpSender<'a> {
     load: &'a Load,
     counts: &'a Counts,
     datagrams: Vec<Vec<u8>>,
-    /// Bytes that were taken from what may still be sent, for the call to come.
+    /// Bytes reserved for the next call, of those that may still be sent.
     taken: usize,
     /// ICMP messages of a closed port so far.
     closed: u32,
@@ -80,7 +80,8 @@ impl Datagrams for UdpSender<'_> {
     fn sent(&mut self, _: usize, _: usize, result: io::Result<usize>) -> io::Result<usize> {
         let sent = match result {
             Ok(sent) => sent,
-            // The far end's port closed or the own queue is full: as a line that loses everything.
+            // The far end's port is closed or this host's queue is full: equivalent to a line that
+            // loses everything.
             Err(e) if is_loss(&e) => {
                 self.closed += u32::from(e.raw_os_error() == Some(REFUSED));
                 if self.closed >= CLOSED {

@@ -1,4 +1,4 @@
-//! Messages on the wire: what is written is what is read, and no bytes make a reader panic.
+//! Messages on the wire: written messages are read back, and no bytes make a reader panic.
 
 use iperf3::{
     datagram::{HEAD, Head, is_reply},

@@ -1,5 +1,5 @@
-//! The limits of a server hold whatever its client asks for or does: each test is named after what
-//! exceeded them.
+//! Limits of the server against any request or behaviour of its client: each test is named after
+//! the attempt to exceed them.
 
 use std::{
     io::{Read, Write},
@@ -34,7 +34,7 @@ fn limits() -> Limits {
     }
 }
 
-/// A server with these limits, and what it has admitted.
+/// A server with these limits, and the amounts it has admitted.
 fn serve(limits: Limits) -> (Serving, Admission) {
     let admission = Admission::new(limits, Totals::default());
     (Serving::with(Config::new(admission.clone())), admission)
@@ -76,8 +76,8 @@ fn the_rate_holds_for_all_streams_together() {
         let outcome = run(serving.address, &options).unwrap();
         let total = outcome.total(direction).unwrap();
         let bps = total.received_bytes as f64 * 8.0 / 2.0;
-        // What may go at once after a pause is 4 % of it, and what has arrived at the end is read
-        // for 200 ms more.
+        // The burst after a pause is 4 % of it, and data that has arrived at the end is read for
+        // 200 ms more.
         let rate = RATE as f64;
         assert!(
             (0.7 * rate..1.2 * rate).contains(&bps),
@@ -117,7 +117,7 @@ fn more_streams_rate_time_or_bytes_than_allowed_are_refused() {
     }
 }
 
-/// A limit of 1 MB held for the own protocol only.
+/// A limit of 1 MB applied to the own protocol only.
 #[test]
 fn a_test_ends_with_the_bytes_that_a_client_may_move() {
     for (protocol, direction) in [
@@ -247,7 +247,7 @@ fn memory_does_not_grow_with_the_size_of_datagrams() {
     let grown = resident_kib().saturating_sub(before);
     let held = admission.held();
     assert_eq!((held.connections, held.threads), (128, 129));
-    // What is held is what is used, and 128 stacks.
+    // The amount held equals the amount used, and 128 stacks.
     assert!(grown < held.memory / 1024, "{grown} KiB, {held:?}");
     assert!(held.memory <= 80 << 20);
     drop(client);
@@ -261,7 +261,7 @@ fn resident_kib() -> u64 {
     number.and_then(|n| n.parse().ok()).unwrap()
 }
 
-/// It had a place of its own beside those of the own protocol.
+/// It had a separate place beside those of the own protocol.
 #[test]
 fn a_test_takes_the_place_of_a_client() {
     let (serving, admission) = serve(limits());

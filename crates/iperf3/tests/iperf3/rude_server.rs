@@ -1,4 +1,4 @@
-//! Servers that break the protocol, or are of other versions: the client reports what is wrong.
+//! Servers that break the protocol, or are of other versions: the client reports the violation.
 
 use std::{
     io::{Read, Write},

@@ -6,7 +6,7 @@ use crate::build::{BuildOptions, build_in};
 use crate::cache::Cache;
 use crate::image::{Image, Meta};
 
-/// The source for the long tests: `PATHTWIN_TEST_KERNEL_SOURCE`, else what an archive offers.
+/// The source for the long tests: `PATHTWIN_TEST_KERNEL_SOURCE`, else one from an archive.
 fn long_build(base: &Path, source: Option<PathBuf>) -> Image {
     let options = BuildOptions {
         source,

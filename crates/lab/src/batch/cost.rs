@@ -30,7 +30,7 @@ pub fn estimate(cell: &Cell) -> f64 {
     START + cell.length().as_secs_f64() * per_second
 }
 
-/// Packets of the load in one direction, at most what the bottleneck carries.
+/// Packets of the load in one direction, at most the capacity of the bottleneck.
 fn packets_per_second(cell: &Cell, direction: Direction) -> f64 {
     let line = cell.path.line(direction);
     let rate = line.rate.map_or(UNLIMITED, bps);

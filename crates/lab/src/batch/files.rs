@@ -1,7 +1,7 @@
 //! The folder of an array job: everything that its tasks need, where every worker sees it.
 //!
 //! Program, guest program, kernel image and spec are copied there, so that a job that waits for
-//! hours runs what was submitted, whatever is installed in the meantime.
+//! hours runs the submitted versions, whatever is installed in the meantime.
 
 use std::{
     collections::BTreeSet,
@@ -52,7 +52,7 @@ impl Files {
         &self.results
     }
 
-    /// The folder of what is not a result.
+    /// The folder of everything except results.
     pub fn folder(&self) -> PathBuf {
         self.results.join(FOLDER)
     }
@@ -107,7 +107,7 @@ impl Files {
         })
     }
 
-    /// Copies what the tasks need.
+    /// Copies the files that the tasks need.
     pub(super) fn copy(&self, spec: &Path, kernel: &Path) -> Result<(), LabError> {
         let specs = self.folder().join("spec");
         fs::create_dir_all(&specs).map_err(LabError::file("create", specs))?;

@@ -1,4 +1,4 @@
-//! Submissions of an array job, and what is to be submitted next.
+//! Submissions of an array job, and the next submission.
 //!
 //! A cell is never judged by the exit code of its task, only by the files of results. A task may
 //! end before it has run all its cells: killed by the scheduler, with its worker, or by one of its
@@ -98,8 +98,8 @@ impl Round {
         }
     }
 
-    /// Notes the failed attempts after the end of this submission. `left` is what each of its tasks
-    /// left.
+    /// Notes the failed attempts after the end of this submission. `left` is the cells remaining
+    /// from each of its tasks.
     pub(super) fn note(&mut self, left: &[Left]) {
         for (number, (cells, left)) in self.tasks.iter().zip(left).enumerate() {
             let open = cells

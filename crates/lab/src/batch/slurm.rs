@@ -160,7 +160,7 @@ fn active(lines: &str) -> Active {
     active
 }
 
-/// Runs a program and returns what it prints.
+/// Runs a program and returns its output.
 fn output(program: &'static str, arguments: &[String]) -> Result<String, BatchError> {
     let output = Command::new(program)
         .args(arguments)

@@ -68,7 +68,7 @@ pub(crate) fn encode(key: &blake3::Hash, artifacts: &Artifacts) -> Vec<u8> {
     text
 }
 
-/// Decodes the files of a guest for a key, if they are exactly what was written.
+/// Decodes the files of a guest for a key, if they are exactly those written.
 pub(crate) fn decode(key: &blake3::Hash, text: &[u8]) -> Result<Artifacts, Damage> {
     let (text, checksum) = text
         .split_last_chunk::<{ blake3::OUT_LEN }>()

@@ -65,7 +65,7 @@ pub(super) struct Answer {
 }
 
 impl Url {
-    /// Gets what is at `path`, which begins with a slash.
+    /// Gets the object at `path`, which begins with a slash.
     pub(super) fn get(&self, path: &str) -> io::Result<Answer> {
         self.request("GET", path, None)
     }

@@ -294,7 +294,7 @@ fn poisoned_and_cut_results_of_a_server_are_not_used_and_reported() {
     assert_eq!(why(&other), Damage::Checksum);
     change("/ac/", &|body| body.truncate(20));
     assert_eq!(why(&other), Damage::Form);
-    // What is computed again replaces it.
+    // A newly computed result replaces it.
     assert!(put(&at(address).cache(), &other, b"9876543210").is_empty());
     assert_eq!(
         clean(&at(address).cache(), &other),

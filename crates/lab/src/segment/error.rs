@@ -31,7 +31,7 @@ pub enum SegmentError {
     /// A segment has results, and is not to be resumed.
     #[error("{} exists: continue it with --resume, or remove it", .0.display())]
     Exists(PathBuf),
-    /// A file has results of another sweep than what is to be run.
+    /// A file has results of another sweep than the one to run.
     #[error(
         "{} was made with another {what}: choose another folder, or remove the file",
         file.display()

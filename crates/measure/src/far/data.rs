@@ -23,8 +23,8 @@ const TRIES: u32 = 8;
 const PROOFS: u32 = 3;
 const TRY: Duration = Duration::from_millis(750);
 
-/// Opens connections for requests of their own; what they send first is up to the client. Each try
-/// waits for as long as `timeout`.
+/// Opens connections for individual requests; the client decides what to send first. Each try waits
+/// for as long as `timeout`.
 pub fn connector(address: SocketAddr, timeout: Duration) -> traffic::load::requests::Connect {
     Box::new(move || TcpStream::connect_timeout(&address, timeout))
 }
@@ -83,8 +83,8 @@ fn prove(ticket: Ticket, address: SocketAddr) -> io::Result<Option<UdpSocket>> {
     let mut next = Datagram::Hello(token);
     let mut proofs = 0;
     for _ in 0..TRIES {
-        // An error of a send may be that of an earlier datagram (ICMP, port unreachable); what
-        // counts is an answer.
+        // An error of a send may belong to an earlier datagram (ICMP, port unreachable); only an
+        // answer counts.
         let _ = socket.send(&next.greeting());
         if matches!(next, Datagram::Prove(..)) {
             proofs += 1;

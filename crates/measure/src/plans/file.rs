@@ -135,7 +135,8 @@ const BYTES: RangeInclusive<u64> = 1..=1 << 30;
 /// It is no TOML, has a key that no plan has, or a value that cannot be.
 pub fn parse(text: &str) -> Result<Plan, PlanError> {
     let plan: Plan = toml::from_str(text)?;
-    // What is not written back was not read: the flattened parts of a step hide unknown keys.
+    // A value that is not written back was not read: the flattened parts of a step hide unknown
+    // keys.
     let written: toml::Value = toml::from_str(text)?;
     let read = toml::Value::try_from(&plan)?;
     if let Some(key) = extra(&written, &read, "") {

@@ -104,8 +104,8 @@ pub(crate) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Lets both hosts remember their counters. The mark that is returned gives what the near
-    /// host's did since.
+    /// Lets both hosts remember their counters. The mark that is returned gives the increase of the
+    /// near host's counters since then.
     pub(crate) fn mark(&mut self) -> Result<state::Mark, FarError> {
         self.far.mark(self.plan.hotspots)?;
         Ok(state::Mark::now(&self.scope, self.plan.hotspots))
@@ -128,8 +128,8 @@ impl Bench<'_> {
         SocketAddr::new(layer.far, self.port)
     }
 
-    /// Sleeps, shows what `sample` gives, and keeps the control connection open. Ends early when
-    /// the run is cancelled.
+    /// Sleeps, displays `sample`, and keeps the control connection open. Ends early when the run is
+    /// cancelled.
     pub(crate) fn watch(
         &mut self,
         span: Duration,

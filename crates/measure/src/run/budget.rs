@@ -1,4 +1,4 @@
-//! The budget of a plan: what a run has spent of it, and whether a task fits what is left.
+//! The budget of a plan: the amount spent by a run, and whether a task fits the rest.
 
 use model::{plan::Budget, text, text::Text};
 
@@ -73,7 +73,7 @@ mod tests {
         assert!(!fits(0.0, 2_000_001, Some(8e6)));
     }
 
-    /// The runs with iperf3 began such a task, those with the own protocol did, too, and moved
+    /// Runs with iperf3 began such a task, and so did those with the own protocol, and moved
     /// nothing in it.
     #[test]
     fn a_task_of_an_unknown_rate_needs_something_left() {

@@ -1,8 +1,8 @@
 //! A far end that has only iperf3: the part of a plan that its protocol allows.
 //!
-//! What it cannot do (idle latency, probes beside a load, sweeps, the path MTU, requests, QUIC,
-//! facts and counters of the far host) is left out and named in the run. Order, repeats and figures
-//! are those of any run.
+//! Everything else (idle latency, probes beside a load, sweeps, the path MTU, requests, QUIC, facts
+//! and counters of the far host) is left out and named in the run. Order, repeats and figures are
+//! those of any run.
 
 mod sample;
 
@@ -73,8 +73,8 @@ struct Bench<'a> {
     on: &'a mut dyn FnMut(Event<'_>),
 }
 
-/// Carries out what iperf3 allows of a plan. What was measured before a failure is in the run,
-/// which then states why it was cut short.
+/// Runs the part of a plan that iperf3 allows. Measurements before a failure are in the run, which
+/// then states why it was cut short.
 ///
 /// # Errors
 /// The server has no address that this host reaches, or nothing of the plan can be measured so.
@@ -147,7 +147,7 @@ fn allowed(plan: &Plan, notes: &mut Vec<Text>) -> Result<Plan, FarError> {
 
 impl Bench<'_> {
     fn carry_out(&mut self, plan: &Plan, run: &mut Run, seed: Seed) {
-        // What the far end can send with is known when it has sent.
+        // The congestion controls of the far end are known after it has sent.
         let near = state::congestion();
         let senders = Senders {
             far: near.clone(),

@@ -19,8 +19,8 @@ pub(crate) fn line(bench: &Bench<'_>, layer: &LayerAddress, direction: Direction
     }
 }
 
-/// The task with the time that it needs on its path, if the plan lets durations follow. What was
-/// known before the first block decides for all blocks: repeats are alike.
+/// The task with the time that it needs on its path, if the plan lets durations follow. Knowledge
+/// before the first block decides for all blocks: repeats are alike.
 pub(crate) fn fitted(bench: &mut Bench<'_>, task: Task) -> Task {
     if !bench.plan.adapt {
         return task;

@@ -111,7 +111,7 @@ fn tasks(step: &Step, layers: &[LayerAddress], senders: &Senders, block: u32) ->
 /// are in use.
 pub(crate) const USUAL: [&str; 2] = ["cubic", "bbr"];
 
-/// Estimate for a plan over so many layers, between ends with these congestion controls.
+/// Estimate for a plan over this many layers, between ends with these congestion controls.
 pub fn estimate(plan: &Plan, layers: usize, near: &[String], far: &[String]) -> Estimate {
     let senders = Senders {
         near: near.to_vec(),

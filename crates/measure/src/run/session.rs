@@ -56,12 +56,12 @@ pub struct Start<'a> {
     pub started_us: u64,
     /// True if the ends are those of a lab path.
     pub lab: bool,
-    /// Set to end the run early: what is measured is kept.
+    /// Set to end the run early: completed measurements are kept.
     pub cancel: &'a AtomicBool,
 }
 
-/// Carries a plan out. What was measured before a failure is in the run, which then states why it
-/// was cut short.
+/// Carries a plan out. Measurements before a failure are in the run, which then states why it was
+/// cut short.
 ///
 /// # Errors
 /// There is no session with the far end, so that nothing could be measured at all.
@@ -69,8 +69,8 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
     let zero = Instant::now();
     let mut far = Far::connect(start.control, start.key, start.program)?;
     let (layers, unreached) = layers(&start);
-    // Facts are toward the last address that was reached: toward another there is no route, and
-    // what is not there must not pass for what was not found.
+    // Facts are toward the last address that was reached: toward another there is no route, and a
+    // missing route must not pass for a missing fact.
     let toward = reached(start.targets, &unreached);
     let (near_facts, scope) = state::facts(toward.last().map(|t| t.far));
     let own = layers.last().map(|l| l.near);
@@ -125,7 +125,7 @@ fn reached(targets: &[Target], unreached: &[Unreached]) -> Vec<Target> {
     there.copied().collect()
 }
 
-/// The layers and families that the plan wants and that have an address on this host, and what was
+/// The layers and families that the plan asks for and that have an address on this host, and those
 /// not reached.
 fn layers(start: &Start<'_>) -> (Vec<LayerAddress>, Vec<Unreached>) {
     let wanted = |layer: &LayerAddress| {
@@ -207,8 +207,8 @@ fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), Far
     Ok(())
 }
 
-/// Reports what the rest will take where the path needs longer loads than its first round trip let
-/// expect.
+/// Reports the cost of the rest where the path needs longer loads than expected from its first
+/// round trip.
 fn say_longer(
     bench: &mut Bench<'_>,
     layers: &[LayerAddress],

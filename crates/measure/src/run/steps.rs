@@ -1,7 +1,7 @@
 //! The steps of a plan, each a type in a file of its own.
 //!
-//! A step's type holds what the plan asks for. It measures by the far end's services of its own
-//! ([`crate::far::load`]), gives what both ends saw as a type of its own, and makes the samples of
+//! A step's type holds the request of the plan. It measures by dedicated services of the far end
+//! ([`crate::far::load`]), returns the results of both ends as one type, and makes the samples of
 //! it. So neither another step's parameters nor another step's outcome can get into a sample.
 
 mod idle;
@@ -22,7 +22,7 @@ use model::plan::Measurement;
 pub(crate) use step::{AnyStep, Cost, Step};
 use step::{Blank, Measure};
 
-/// The type of what a plan asks for.
+/// The type of the plan's request.
 pub(crate) fn of(measurement: &Measurement) -> Box<dyn AnyStep> {
     match measurement.clone() {
         Measurement::Idle => Box::new(idle::Idle),

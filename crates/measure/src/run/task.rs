@@ -15,7 +15,7 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// A key of this task's samples, without what only the step's type knows.
+    /// A key of this task's samples, without the fields that only the step's type knows.
     pub(crate) fn key(&self, step: StepKind) -> Key {
         Key {
             step,

@@ -10,7 +10,7 @@ use super::{bench::Live, estimate::Estimate};
 const RATES_MBPS: [f64; 2] = [100.0, 1000.0];
 
 impl Estimate {
-    /// Samples, time and data of the plan, and what bounds them.
+    /// Samples, time and data of the plan, and its limits.
     pub fn text(&self, budget: &Budget) -> String {
         let data = |mbps: f64| {
             let gigabytes = self.loaded_s.map(|s| s * mbps / 8e3);

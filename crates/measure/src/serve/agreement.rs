@@ -62,7 +62,7 @@ impl Waiting {
         self.arrived.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `ready` holds, and takes what it gives.
+    /// Waits until `ready` holds, and returns its value.
     fn wait<T>(
         &self,
         what: Arrivals,
@@ -272,7 +272,7 @@ impl Drop for Agreement {
             arrived.socket.take(),
             std::mem::take(&mut arrived.streams),
         );
-        // What arrives now does not wait for what ends.
+        // New arrivals do not wait for ending ones.
         drop(arrived);
         drop(left);
         if let Some(service) = &self.service {

@@ -1,7 +1,7 @@
 //! Greetings that were answered, so that a copy of one costs nothing.
 //!
-//! Whoever recorded a greeting can replay it and the key fits, but can send nothing after it.
-//! That is what keeps copies out; here they are rejected before the handshake is computed for them.
+//! Whoever recorded a greeting can replay it and the key fits, but can send nothing after it. This
+//! keeps copies out; here they are rejected before the handshake is computed for them.
 
 use std::{collections::HashSet, mem};
 
@@ -22,7 +22,7 @@ impl Copies {
     /// cannot fill this.
     pub(super) fn add(&mut self, first: &[u8; HANDSHAKE]) {
         if self.new.len() >= MOST {
-            // Both keep their memory: what a server holds does not move with every greeting.
+            // Both keep their memory: the server's memory does not change with every greeting.
             mem::swap(&mut self.old, &mut self.new);
             self.new.clear();
         }

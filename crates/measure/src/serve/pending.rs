@@ -74,7 +74,7 @@ impl Pending {
         }
     }
 
-    /// Reads what is there.
+    /// Reads the available bytes.
     pub(super) fn read(self) -> Next {
         let Self {
             stage,
@@ -104,7 +104,7 @@ impl Pending {
     }
 }
 
-/// Reads what is there, but nothing beyond the greeting: that belongs to what follows it.
+/// Reads the available bytes, but none beyond the greeting: those belong to the next reader.
 fn greeting(
     stream: &mut TcpStream,
     bytes: &mut Vec<u8>,

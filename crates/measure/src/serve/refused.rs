@@ -5,7 +5,8 @@ use std::{fmt, io, ops::RangeInclusive, time::Duration};
 use model::{text, text::Text};
 use traffic::{admission, wire::message::Code};
 
-/// Payload of a datagram, bytes: at least its number and time, at most what UDP over IPv4 carries.
+/// Payload of a datagram, bytes: at least its number and time, at most the maximum of UDP over
+/// IPv4.
 pub(super) const PAYLOAD: RangeInclusive<u32> = 17..=65_507;
 
 /// Length of a response, bytes.

@@ -43,7 +43,7 @@ impl Expected {
         same(code, &self.ticket.connection_code(number)) && used.take(number)
     }
 
-    /// Hands over what has proved to belong to it.
+    /// Hands over the connections and datagrams that have proved to belong to it.
     pub(crate) fn take(&self, arrival: Arrival) {
         (self.taker)(arrival);
     }

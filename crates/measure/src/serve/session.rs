@@ -48,7 +48,7 @@ struct Session {
     channel: Channel,
     peer: SocketAddr,
     shared: Arc<Shared>,
-    /// Before what it admits, so that loads end first.
+    /// Declared before the admission, so that loads end first.
     agreements: HashMap<Token, Agreement>,
     admitted: admission::Session,
     /// Devices whose counters are read: known when the facts were asked for.

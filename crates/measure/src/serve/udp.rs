@@ -37,8 +37,8 @@ pub(crate) fn start(socket: UdpSocket, shared: Arc<Shared>) -> io::Result<JoinHa
         })
 }
 
-/// Answers one datagram. What is sent back is never longer than what came, and strangers get
-/// nothing at all.
+/// Answers one datagram. An answer is never longer than its request, and strangers get nothing at
+/// all.
 fn answer(socket: &UdpSocket, prover: &Prover, shared: &Shared, bytes: &[u8], from: SocketAddr) {
     match Datagram::parse(bytes) {
         Some(Datagram::Hello(token)) if shared.registry.find(token).is_some() => {

@@ -73,7 +73,7 @@ fn the_end_of_a_session_ends_its_loads_and_frees_their_resources() {
     assert!(count(200) > 100);
     drop(far);
     serving.wait_idle();
-    // What had been sent before is still to be read.
+    // Data sent before is still to be read.
     let _ = count(200);
     assert_eq!(count(300), 0);
 }

@@ -1,4 +1,4 @@
-//! A server, and what clients do with it, over loopback.
+//! A server and its clients over loopback.
 
 #![allow(clippy::unwrap_used)]
 

@@ -6,7 +6,7 @@ use crate::{
     text::{Text, Value},
 };
 
-/// A figure that a remedy may change: what one flow gets in a direction.
+/// A figure that a remedy may change: an outcome of one flow in a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AdviceFigure {
     /// Goodput of one flow.

@@ -133,7 +133,7 @@ impl FromStr for Keep {
     }
 }
 
-/// A share of retransmissions is absolute; of other figures a percentage is of what it is now.
+/// A share of retransmissions is absolute; of other figures a percentage is of the present value.
 fn kept(figure: AdviceFigure, value: &str) -> Result<Kept, KeptError> {
     let of_now = value.strip_suffix('%').map(|number| {
         let percent: f64 = number.trim().parse().map_err(|_| KeptError::Percentage)?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Bytes, Rate, Share, nanos, opt_nanos};
 
-/// A token bucket without a queue in front of the bottleneck: drops what exceeds it.
+/// A token bucket without a queue in front of the bottleneck: drops traffic above its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Policer {

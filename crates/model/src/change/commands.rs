@@ -19,7 +19,7 @@ impl Setting {
             Self::RouteCongestionControl { to, table, cc } => {
                 let table = table.map_or_else(String::new, |t| format!(" table {t}"));
                 let cc = word(cc, "congestion control");
-                // `ip` does not keep the rest of the route: it is what `show` prints.
+                // `ip` does not keep the rest of the route, which is the output of `show`.
                 let shown = format!("ip route show {to}{table}");
                 vec![format!("ip route replace $({shown}) congctl {cc}")]
             }
@@ -79,8 +79,8 @@ impl Setting {
     }
 }
 
-/// The first so many processors as the kernel writes a mask: words of 32 with commas between them
-/// (lib/bitmap-str.c, Linux 6.18).
+/// The first processors, up to this number, in the kernel's notation of a mask: words of 32 bits
+/// with commas between them (lib/bitmap-str.c, Linux 6.18).
 pub fn processors(count: u32) -> String {
     let words = count.div_ceil(32).max(1);
     let word = |n: u32| {

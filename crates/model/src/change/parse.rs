@@ -67,7 +67,8 @@ impl Setting {
         Ok(Self::Queue { device, queue })
     }
 
-    /// Reads `DEVICE=RATE [DISCIPLINE]`: a shaper of what the device sends; cake if none is named.
+    /// Reads `DEVICE=RATE [DISCIPLINE]`: an egress shaper of the device; cake if no discipline is
+    /// named.
     ///
     /// # Errors
     /// The text has another form.
@@ -76,7 +77,7 @@ impl Setting {
         Ok(Self::Queue { device, queue })
     }
 
-    /// Reads `DEVICE=RATE [DISCIPLINE]`: a shaper of what the device receives.
+    /// Reads `DEVICE=RATE [DISCIPLINE]`: an ingress shaper of the device.
     ///
     /// # Errors
     /// The text has another form.
@@ -96,7 +97,7 @@ impl Setting {
         if text == "mtu" {
             return Ok(Self::MssClamp { bytes: None });
         }
-        // What every IPv4 host must accept (RFC 791), less 40 bytes of headers.
+        // Minimum packet size of every IPv4 host (RFC 791), less 40 bytes of headers.
         let bytes = text.parse().ok().filter(|bytes| *bytes >= 536_u16);
         let wrong = || SettingError::MssClamp(text.to_owned());
         let bytes = Some(bytes.ok_or_else(wrong)?);

@@ -35,7 +35,7 @@ pub enum Setting {
         /// The discipline.
         queue: Queue,
     },
-    /// A shaper for what a device receives, on an intermediate device before the rest of the host.
+    /// An ingress shaper of a device, on an intermediate device before the rest of the host.
     Ingress {
         /// The device that receives.
         device: String,
@@ -61,7 +61,7 @@ pub enum Setting {
     ReceiveSteering {
         /// The device.
         device: String,
-        /// The first so many processors; 0 = only the one that is interrupted.
+        /// Number of processors, from the first; 0 = only the one that is interrupted.
         cpus: u32,
     },
     /// The MTU of a device.

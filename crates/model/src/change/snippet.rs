@@ -17,7 +17,7 @@ pub enum Form {
     CloudInit,
 }
 
-/// Name of what the text creates.
+/// Name of the file or object that the text creates.
 const NAME: &str = "pathtwin";
 
 /// The settings in a form. All but the shell script also act after the next boot.

@@ -53,7 +53,7 @@ table! {
         /// Rate of the bottleneck, bit/s with Ethernet headers, or `"unlimited"`.
         rate_bps: Option<Parameter<Limit<Rate>>>,
         /// Kind of the bottleneck's queue: `"fifo"`, `"fq"`, `"fq_codel"`, `"codel"`, `"pie"`,
-        /// `"cake"`, `"dualpi2"`, `"red"`, or `"policer"`, which drops what exceeds the rate.
+        /// `"cake"`, `"dualpi2"`, `"red"`, or `"policer"`, which drops traffic above the rate.
         queue: Option<Parameter<Queue>>,
         /// Capacity of that queue: `{"bytes": …}` with Ethernet headers, `{"packets": …}`, or
         /// `"kernel"` for the kernel's default limit of an AQM; for a policer, its burst size.

@@ -50,7 +50,7 @@ pub struct Spread {
 }
 
 /// The smallest and the largest of a few values. That is no interval of a stated level: of three
-/// values it holds the median of what they are drawn from in three cases of four.
+/// values it contains the median of their distribution in three cases of four.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "[f64; 2]", into = "[f64; 2]")]
 pub struct Range {

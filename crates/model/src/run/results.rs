@@ -100,7 +100,7 @@ pub struct FlowResult {
     pub received: Option<Series>,
 }
 
-/// A connection after slow start and the repair of what got lost at its end.
+/// A connection after slow start and the repair of the losses at its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AfterStart {
     /// Start and end, µs after the load started.
@@ -109,8 +109,8 @@ pub struct AfterStart {
     pub rtt_us: f64,
     /// Data segments sent, including retransmissions.
     pub segments: f64,
-    /// Smoothed RTT before each loss event, µs. What is lost within a round trip is one event (RFC
-    /// 5348 section 5.2).
+    /// Smoothed RTT before each loss event, µs. Losses within a round trip are one event (RFC 5348
+    /// section 5.2).
     pub events_us: Vec<f64>,
 }
 

@@ -199,7 +199,7 @@ impl Invalid {
     }
 }
 
-/// The own address of a route. Earlier versions wrote it behind "from".
+/// The source address of a route. Earlier versions wrote it behind "from".
 fn route(address: &str) -> Text {
     match address.strip_prefix("from ").unwrap_or(address) {
         "none" => text!("none"),

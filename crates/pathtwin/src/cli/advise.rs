@@ -25,8 +25,8 @@ pub(crate) struct Advise {
     /// A Run or a Twin: a file, - for standard input, or the beginning of a Run's id in the history
     #[cfg_attr(feature = "history", arg(required_unless_present = "calibration"))]
     pub(crate) document: Option<String>,
-    /// Print how good advice has been on the paths of the history: what was predicted, and what the
-    /// proofs of `pathtwin fix` measured
+    /// Print how good advice has been on the paths of the history: predictions, and the
+    /// measurements in the proofs of `pathtwin fix`
     #[cfg(feature = "history")]
     #[arg(long, conflicts_with = "document")]
     pub(crate) calibration: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Advise {
     /// Runs in the lab at once; default: one a processor
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Run everything, also what is known
+    /// Run everything, even if the result is cached
     #[arg(long)]
     pub(crate) no_cache: bool,
     /// Output format

@@ -5,8 +5,8 @@ use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 use clap::{ArgGroup, Args};
 use model::spec::quantity;
 
-/// Measure a path, find what is wrong, try remedies on its twin, apply the best, and keep it only
-/// if it helps
+/// Measure a path, find its causes, try remedies on its twin, apply the best, and keep it only if
+/// it helps
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("end").required(true)))]
 #[command(after_help = "Examples:
@@ -29,7 +29,8 @@ pub(crate) struct Fix {
     pub(crate) host: Option<String>,
     #[command(flatten)]
     pub(crate) far: super::proof::FarEnd,
-    /// The user of the far end for ssh: what it sends by is changed there, by `sudo pathtwin tune`
+    /// The user of the far end for ssh: settings that affect what it sends are changed there, by
+    /// `sudo pathtwin tune`
     #[arg(long, value_name = "USER@HOST", requires = "host", value_parser = login)]
     pub(crate) far_ssh: Option<String>,
     /// Longest time to wait for a person who changes the far end by hand, without --far-ssh
@@ -47,24 +48,24 @@ pub(crate) struct Fix {
     pub(crate) long: bool,
     #[command(flatten)]
     pub(crate) proof: super::proof::Proof,
-    /// Apply what is advised without asking
+    /// Apply the advised remedies without asking
     #[arg(long)]
     pub(crate) yes: bool,
     /// Try remedies even where nothing is wrong
     #[arg(long)]
     pub(crate) anyway: bool,
-    /// If nothing helps without harm, take the best of what helps at a cost, such as more
+    /// If nothing helps without harm, take the best remedy that helps at a cost, such as more
     /// retransmissions; the bounds of goodput and delay hold all the same
     #[arg(long)]
     pub(crate) at_a_cost: bool,
-    /// Longest time of the search for a twin, and of the trial after it; with 0s, what the findings
-    /// propose is tried on the hosts without a twin
+    /// Longest time of the search for a twin, and of the trial after it; with 0s, the remedies that
+    /// the findings propose are tried on the hosts without a twin
     #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "2m")]
     pub(crate) budget_time: Duration,
     /// Runs in the lab at once; default: one a processor
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Run everything, also what is known
+    /// Run everything, even if the result is cached
     #[arg(long)]
     pub(crate) no_cache: bool,
     /// The history of predictions and outcomes; those of lab paths are kept only if this is given

@@ -39,7 +39,7 @@ pub(crate) enum Command {
     /// Show a figure over time
     #[command(after_help = "Without --figure and --step, the available series.")]
     Series(Figures),
-    /// Find lasting changes of figures, and what else changed at that time
+    /// Find lasting changes of figures, and other changes at that time
     #[command(
         after_help = "Without --last, the last 1000 runs of each series are used.
 

@@ -1,4 +1,4 @@
-//! Arguments of commands that prove a change: what is to improve, and against which far end.
+//! Arguments of commands that prove a change: the goal, and the far end.
 
 use std::net::IpAddr;
 

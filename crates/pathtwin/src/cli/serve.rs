@@ -47,7 +47,7 @@ pub(crate) struct Serve {
     /// Byte limit of a client's session
     #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
     pub(crate) max_bytes: Option<Bytes>,
-    /// Limit of connections of a load; a client may have one load of so many in each direction
+    /// Limit of connections of a load; a client may have one load of that size in each direction
     #[arg(long, value_name = "N", default_value_t = 128)]
     pub(crate) max_flows: u32,
     /// Limit of clients at a time; half of them from one address (IPv6: one /64), three quarters

@@ -58,15 +58,15 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "DEVICE=QUEUE", value_parser = Setting::parse_queue)]
     pub(crate) queue: Vec<Setting>,
 
-    /// Shaper of what a device sends, as "wan=47.5mbit" or "wan=47.5mbit fq_codel" (default: cake)
+    /// Egress shaper of a device, as "wan=47.5mbit" or "wan=47.5mbit fq_codel" (default: cake)
     #[arg(long, value_name = "DEVICE=RATE", value_parser = Setting::parse_shape)]
     pub(crate) shape: Vec<Setting>,
 
-    /// Shaper of what a device receives, in the same form
+    /// Ingress shaper of a device, in the same form
     #[arg(long, value_name = "DEVICE=RATE", value_parser = Setting::parse_shape_ingress)]
     pub(crate) shape_ingress: Vec<Setting>,
 
-    /// Largest MSS of forwarded connections, bytes; mtu = what their route carries
+    /// Largest MSS of forwarded connections, bytes; mtu = from the MTU of their route
     #[arg(long, value_name = "BYTES|mtu", value_parser = Setting::parse_mss_clamp)]
     pub(crate) mss_clamp: Vec<Setting>,
 
@@ -74,7 +74,8 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "DEVICE=FEATURE on|off", value_parser = Setting::parse_offload)]
     pub(crate) offload: Vec<Setting>,
 
-    /// Processors for what a device receives (RPS); 0 = only the one that is interrupted
+    /// Processors for the packets that a device receives (RPS); 0 = only the one that is
+    /// interrupted
     #[arg(long, value_name = "DEVICE=N", value_parser = Setting::parse_receive_steering)]
     pub(crate) receive_steering: Vec<Setting>,
 
@@ -125,7 +126,7 @@ pub(crate) enum TuneForm {
     Json,
 }
 
-/// Show what would be changed, and what speaks against it; changes nothing
+/// Show the changes, and the reasons against them; changes nothing
 #[derive(Debug, Args)]
 pub(crate) struct Plan {
     #[command(flatten)]
@@ -161,7 +162,7 @@ pub(crate) struct Apply {
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// With --dry-run: for what it is printed
+    /// With --dry-run: format of the output
     #[arg(long, value_enum, requires = "dry_run", value_name = "FORM")]
     pub(crate) snippet: Option<Snippet>,
 

@@ -35,7 +35,7 @@ pub(crate) struct Twin {
     /// Runs in the lab at once; default: one a processor
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Run everything, also what is known
+    /// Run everything, even if the result is cached
     #[arg(long)]
     pub(crate) no_cache: bool,
     /// Output format

@@ -41,8 +41,8 @@ pub struct Accuracy {
     /// derived (docs/drawn.md). Draws below 1000 are for training, others for evaluation
     #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs", "twins"])]
     pub causes: Option<usize>,
-    /// Check fix instead of the errors, on this many lab paths of the corpus: what it changes, and
-    /// what that does with another seed (docs/fix.md)
+    /// Check fix instead of the errors, on this many lab paths of the corpus: its changes, and
+    /// their effect with another seed (docs/fix.md)
     #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs", "twins", "causes"])]
     pub fixes: Option<usize>,
     /// With --fixes: the folder of the corpus

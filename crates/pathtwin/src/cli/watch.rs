@@ -21,7 +21,7 @@ pub(crate) struct Watch {
     /// The config (TOML)
     #[arg(long, value_name = "FILE", required_unless_present = "example")]
     pub(crate) config: Option<PathBuf>,
-    /// Only check the config, and print what is measured how often within the budget
+    /// Only check the config, and print the measurement intervals within the budget
     #[arg(long, requires = "config")]
     pub(crate) check: bool,
     /// Print a config to begin with

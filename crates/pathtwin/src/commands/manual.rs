@@ -19,7 +19,7 @@ pub(crate) fn manual(folder: &Path) -> Result<ExitCode, Failure> {
 fn write(folder: &Path) -> Result<(), anyhow::Error> {
     let place = || format!("write manual pages into {}", folder.display());
     fs::create_dir_all(folder).with_context(place)?;
-    // `help` repeats what the page of each command says.
+    // `help` repeats the page of each command.
     let commands = Arguments::command().disable_help_subcommand(true);
     clap_mangen::generate_to(commands, folder).with_context(place)
 }

@@ -326,8 +326,8 @@ fn is_kept(_: &Measure) -> bool {
     false
 }
 
-/// Keeps the run in the history. What was measured is printed by then: a history that is full or
-/// locked costs an error, not the run.
+/// Keeps the run in the history. The run is printed by then: a history that is full or locked costs
+/// an error, not the run.
 #[cfg(feature = "history")]
 fn keep(arguments: &Measure, run: &Run) -> Result<(), Failure> {
     if !is_kept(arguments) {

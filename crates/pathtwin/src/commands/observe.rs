@@ -14,7 +14,7 @@ use crate::{
     format,
 };
 
-/// Lines of the live table by default: what fits on most terminals.
+/// Default number of lines of the live table: fits on most terminals.
 const LIVE_LINES: usize = 20;
 
 pub(crate) fn observe(arguments: &Observe) -> Result<ExitCode, Failure> {

@@ -195,7 +195,7 @@ fn target(addresses: &[SocketAddr]) -> String {
     }
 }
 
-/// Reports what happens on an iperf3 server.
+/// Reports the events of an iperf3 server.
 fn on_iperf3(event: Event) {
     match event {
         Event::Ended(report) => {

@@ -139,7 +139,7 @@ impl Browser {
         }
     }
 
-    /// The whole page as PNG, or of its height what lies between two pixels.
+    /// The whole page as PNG, or the part between two pixel rows.
     pub fn picture(&mut self, part: Option<[f64; 2]>) -> Vec<u8> {
         let layout = self.call("Page.getLayoutMetrics", json!({}));
         let size = &layout["cssContentSize"];

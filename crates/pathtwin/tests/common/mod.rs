@@ -12,8 +12,7 @@ use std::{
 
 use serde_json::Value;
 
-/// The program under test. What it keeps by itself goes to a history of the tests, not to the
-/// user's.
+/// The program under test. Runs it stores go to a history of the tests, not to the user's.
 pub fn pathtwin() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pathtwin"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -128,8 +127,8 @@ pub fn sandboxes_of(pid: u32) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The program where programs in the lab find it: what the host has in its temporary folders is
-/// hidden from them.
+/// The program where programs in the lab find it: the host's temporary folders are hidden from
+/// them.
 pub fn program() -> (Option<tempfile::TempDir>, PathBuf) {
     let built = PathBuf::from(env!("CARGO_BIN_EXE_pathtwin"));
     let hidden = ["/tmp", "/run", "/var/tmp", "/dev/shm"];

@@ -18,8 +18,7 @@ pub struct Server {
 
 impl Server {
     /// Starts a program that is `pathtwin serve` with these arguments, on a port of the kernel's
-    /// choice at 127.0.0.1 unless told otherwise, and waits until it serves. What it says after
-    /// that is passed on.
+    /// choice at 127.0.0.1 by default, and waits until it serves. Later output is passed on.
     pub fn start(mut program: Command, key: &Path, arguments: &[&str]) -> Self {
         let mut child = program
             .args(["serve", "--port", "0", "--key"])

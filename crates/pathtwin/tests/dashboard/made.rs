@@ -148,8 +148,8 @@ fn relayed() -> Value {
     serde_json::from_slice(&bytes).expect("JSON")
 }
 
-/// Adds runs: path, numbers, and what they are like. The last of [`RUNS`] was an hour ago, each
-/// other six hours before the next.
+/// Adds runs: path, numbers, and their shape. The last of [`RUNS`] was an hour ago, each other six
+/// hours before the next.
 pub(super) fn import(store: &Path, folder: &Path, paths: &[(&str, Range<u64>, Shape)]) {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -1,8 +1,8 @@
 //! Pages of a history: all paths at a glance, one path over time, hosts against hosts.
 //!
-//! They are served and not saved: style and script are files of the server ([`STYLE`],
-//! [`SCRIPT`]), so that a policy without inline code can be kept, and charts are SVG that needs no
-//! script. What is shown is computed by the caller; names of series are those of the history.
+//! They are served and not saved: style and script are files of the server ([`STYLE`], [`SCRIPT`]),
+//! so that a policy without inline code can be kept, and charts are SVG that needs no script. The
+//! content is computed by the caller; names of series are those of the history.
 
 mod card;
 mod chart;
@@ -31,7 +31,7 @@ pub const STYLE: &str = concat!(
     include_str!("assets/page.css"),
     include_str!("assets/dashboard.css")
 );
-/// The script of all pages: it renews what has changed.
+/// The script of all pages: it updates the parts that have changed.
 pub const SCRIPT: &str = include_str!("assets/dashboard.js");
 
 /// Frame common to all pages.

@@ -1,4 +1,4 @@
-//! Changes of hosts with their proofs: what was set, and each figure before and after.
+//! Changes of hosts with their proofs: the settings, and each figure before and after.
 
 use maud::{Markup, html};
 use model::{

@@ -1,4 +1,4 @@
-//! The page of the speed test: what a browser behind a path runs against its far end.
+//! The page of the speed test, which a browser behind a path runs against its far end.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A twin: the measured figures beside those of the twin, and what it predicted.
+//! A twin: the measured figures beside those of the twin, and its predictions.
 
 use maud::{Markup, html};
 use model::{

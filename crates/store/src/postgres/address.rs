@@ -1,5 +1,5 @@
-//! The URL of a database of PostgreSQL: what the client library reads of it, and what it does not
-//! know about TLS.
+//! The URL of a database of PostgreSQL: the parts that the client library reads, and those about
+//! TLS that it does not support.
 
 use std::{borrow::Cow, fmt};
 
@@ -14,7 +14,7 @@ use crate::error::UrlError;
 
 /// A server and a database on it, with all settings of the connection in the URL.
 ///
-/// It may hold a password: what is shown of it is user, host and database.
+/// It may contain a password: only user, host and database are displayed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Address {
     /// The URL without our own parameters.
@@ -24,8 +24,8 @@ pub struct Address {
 }
 
 impl Address {
-    /// From a URL that begins with `postgres://` or `postgresql://`. The error states what is wrong
-    /// without anything that could be a part of a password.
+    /// From a URL that begins with `postgres://` or `postgresql://`. The error describes the
+    /// problem without anything that could be a part of a password.
     pub(crate) fn parse(url: &str) -> Result<Self, UrlError> {
         let (scheme, rest) = url.split_once("://").ok_or(UrlError::NotAUrl)?;
         let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -115,7 +115,7 @@ fn decode(text: &str) -> Result<Cow<'_, str>, UrlError> {
         .map_err(|_| UrlError::NotUtf8)
 }
 
-/// `base` is what stands between `://` and `?`.
+/// `base` is the text between `://` and `?`.
 fn without_password(base: &str) -> String {
     match base.split_once('@') {
         Some((user, host)) => {

@@ -138,8 +138,8 @@ impl Verifier {
             .iter()
             .any(|root| root.as_ref() == shown.as_ref())
         {
-            // One that signed itself, as a server without an authority has. What vouches for others
-            // is no certificate of a server to rustls.
+            // One that signed itself, as a server without an authority has. A CA certificate is not
+            // accepted as a server's certificate by rustls.
             in_time(shown, now)?;
         } else {
             let algorithms = self.algorithms.all;

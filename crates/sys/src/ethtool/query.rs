@@ -157,7 +157,7 @@ pub struct Feature {
     pub fixed: bool,
 }
 
-/// All offloads with what was asked for, by the kernel's names.
+/// All offloads with their requested state, by the kernel's names.
 ///
 /// # Errors
 /// No such link.
@@ -187,8 +187,8 @@ pub fn feature_states(link: &str) -> io::Result<BTreeMap<String, Feature>> {
 pub fn set_features(link: &str, wanted: &BTreeMap<String, bool>) -> io::Result<()> {
     let names = names(link, ETH_SS_FEATURES)?;
     let blocks = names.len().div_ceil(32);
-    // `struct ethtool_sfeatures`: the number of blocks, then of each what is valid and what is
-    // requested.
+    // `struct ethtool_sfeatures`: the number of blocks, then for each the valid bits and the
+    // requested bits.
     let mut request = vec![ETHTOOL_SFEATURES, blocks as u32];
     request.resize(2 + 2 * blocks, 0);
     for (name, on) in wanted {

@@ -59,7 +59,7 @@ impl Ring {
         let first = len.min(self.data - begin);
         let mut records = vec![0; len];
         // SAFETY: both ranges are inside the `data` bytes after the first page, and the kernel
-        // writes only outside of what lies between tail and head; `records` is memory of its own of
+        // writes only outside of the range between tail and head; `records` is separate memory of
         // `len` bytes.
         unsafe {
             let data = self.start.as_ptr().add(self.page);

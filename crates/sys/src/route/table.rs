@@ -36,7 +36,7 @@ pub const MAIN: u32 = 254;
 /// An entry of a routing table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// `struct rtmsg` and its attributes, without what the kernel only reports.
+    /// `struct rtmsg` and its attributes, without those that the kernel only reports.
     bytes: Vec<u8>,
 }
 
@@ -245,7 +245,7 @@ fn name(entry: &Entry) -> String {
     }
 }
 
-/// An entry from a reply, without what the kernel only reports or would refuse.
+/// An entry from a reply, without attributes that the kernel only reports or would refuse.
 pub(crate) fn settable(payload: &[u8]) -> Option<Entry> {
     let route = parse(payload)?;
     route.prefix?;

@@ -47,7 +47,7 @@ pub struct Cake {
     pub nat: Option<bool>,
     /// Clears the priority field of packets.
     pub wash: Option<bool>,
-    /// Counts dropped packets as sent: for shaping what has passed the bottleneck already.
+    /// Counts dropped packets as sent: for shaping traffic that has passed the bottleneck already.
     pub ingress: Option<bool>,
 }
 

@@ -181,7 +181,7 @@ fn codel(x: &[u8]) -> Option<QdiscExtra> {
     })
 }
 
-/// Starts with the type of what follows.
+/// Starts with the type of the following data.
 fn fq_codel(x: &[u8]) -> Option<QdiscExtra> {
     if w32(x, 0)? != FQ_CODEL_XSTATS_QDISC {
         return None;

@@ -195,8 +195,8 @@ impl Action {
 }
 
 /// `struct tc_police`: index, action when exceeded, limit, burst in ticks, mtu, rate, peak rate,
-/// refcnt, bindcnt, capab; then the rate table and what becomes of packets within the rate, which
-/// is `TC_ACT_OK` if not given.
+/// refcnt, bindcnt, capab; then the rate table and the action for packets within the rate, which is
+/// `TC_ACT_OK` if not given.
 fn police(m: &mut Message, rate_bps: u64, burst_bytes: u32, mtu: u32, pass: u32) {
     let bytes_per_s = bytes_per_second(rate_bps);
     let rate = Rate::new(bytes_per_s, if mtu == 0 { DEFAULT_TABLE_MTU } else { mtu });

@@ -21,7 +21,7 @@ const NETEM_LOSS_GE: u16 = 2;
 /// iproute2's default limit; the kernel has none.
 const DEFAULT_LIMIT_PACKETS: u32 = 1000;
 
-/// Scale of the values of a distribution: so much is one `jitter_ns` (`NETEM_DIST_SCALE`).
+/// Scale of the values of a distribution: this value is one `jitter_ns` (`NETEM_DIST_SCALE`).
 pub const DISTRIBUTION_SCALE: i32 = 8192;
 /// Most values of a distribution (`NETEM_DIST_MAX`).
 pub const DISTRIBUTION_MAX: usize = 16384;

@@ -36,7 +36,7 @@ const HTB_HZ: u64 = 1_000_000_000;
 pub struct Tbf {
     /// Rate, bits a second, link headers included.
     pub rate_bps: u64,
-    /// Bucket: what may pass at once after idling, bytes. Packets longer than it are dropped.
+    /// Burst after idling, bytes. Packets longer than it are dropped.
     pub burst_bytes: u32,
     /// Queue before the bucket, bytes. It is a bfifo that a child qdisc may replace.
     pub limit_bytes: u32,
@@ -51,8 +51,8 @@ pub struct Tbf {
 pub struct TbfPeak {
     /// Its rate, bits a second, above that of the first.
     pub rate_bps: u64,
-    /// Its size, bytes: what may pass at once. Packets longer than it are dropped, or cut up if
-    /// they are segments of several.
+    /// Bucket size, the burst, bytes. Packets longer than it are dropped, or cut up if they are
+    /// segments of several.
     pub burst_bytes: u32,
 }
 
@@ -102,7 +102,8 @@ impl Tbf {
 /// Options of the htb queue discipline itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Htb {
-    /// Minor number of the class that takes what no filter names; 0 = such packets pass unshaped.
+    /// Minor number of the default class, for packets that match no filter; 0 = such packets pass
+    /// unshaped.
     pub default_class: u32,
     /// Packets of the queue of unshaped traffic.
     pub direct_qlen: Option<u32>,

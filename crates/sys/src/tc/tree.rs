@@ -209,8 +209,8 @@ fn request_of(node: &Node) -> Vec<u8> {
         return without_nat(&node.options);
     }
     let mut options = node.options.clone();
-    // This one reads its options only if they are said to be nested, and does not say so itself
-    // (net/sched/sch_dualpi2.c: `dualpi2_change`, `dualpi2_dump`, Linux 7.2).
+    // This one reads its options only if they are flagged as nested, but does not set that flag
+    // itself (net/sched/sch_dualpi2.c: `dualpi2_change`, `dualpi2_dump`, Linux 7.2).
     if node.kind == "dualpi2" && options.len() >= 4 {
         options[2..4].copy_from_slice(&(TCA_OPTIONS | NLA_F_NESTED).to_ne_bytes());
     }

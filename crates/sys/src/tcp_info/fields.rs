@@ -2,8 +2,8 @@
 
 use crate::bytes;
 
-/// `TCP_INFO` of a connection. The classic part, which every kernel fills, is plain; what a kernel
-/// may lack is absent when the returned length ends before it.
+/// `TCP_INFO` of a connection. Fields of the classic part, which every kernel fills, are plain;
+/// those that a kernel may lack are absent when the returned length ends before them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// State of the connection (`TCP_ESTABLISHED` is 1).
@@ -160,7 +160,7 @@ pub(super) const CLASSIC_LEN: usize = 104;
 pub const TCP_INFO_LEN: usize = 280;
 
 impl TcpInfo {
-    /// Reads what `getsockopt` returned; `None` if even the classic part is cut off.
+    /// Parses the result of `getsockopt`; `None` if even the classic part is cut off.
     pub fn parse(bytes: &[u8]) -> Option<TcpInfo> {
         if bytes.len() < CLASSIC_LEN {
             return None;

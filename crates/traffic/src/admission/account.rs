@@ -60,9 +60,9 @@ pub enum Scope {
 /// Reason for refusing admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// A limit of what can be held at once.
+    /// A limit of an amount held at once.
     Limit {
-        /// Of what.
+        /// The resource.
         resource: Resource,
         /// Scope of the limit.
         scope: Scope,
@@ -283,7 +283,7 @@ impl Account {
         Ok(())
     }
 
-    /// Takes up to so many bytes of memory.
+    /// Takes up to this many bytes of memory.
     pub(super) fn take_memory(self: &Arc<Self>, bytes: u64) -> Held {
         let mut wanted = bytes;
         loop {

@@ -1,5 +1,5 @@
-//! Payload bytes that loads may still move: one sum for all that draw from it, so that loads side
-//! by side do not each get the whole of what is left.
+//! Payload bytes that loads may still move: one sum for all loads, so that parallel loads do not
+//! each get the whole remainder.
 
 use std::{
     io,
@@ -22,7 +22,7 @@ impl From<Spent> for io::Error {
 pub(super) struct Budget(Option<AtomicI64>);
 
 impl Budget {
-    /// So many bytes; `None` = without bound.
+    /// This many bytes; `None` = unlimited.
     pub(super) fn new(bytes: Option<u64>) -> Self {
         let bytes = bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
         Self(bytes.map(AtomicI64::new))
@@ -59,7 +59,7 @@ impl Budget {
         }
     }
 
-    /// Takes bytes that are to be moved, or what is left if that is less.
+    /// Takes bytes to be moved, or the remainder if that is less.
     ///
     /// # Errors
     /// Nothing is left.
@@ -81,14 +81,14 @@ impl Budget {
         }
     }
 
-    /// Gives back what was taken and not moved.
+    /// Returns bytes that were taken and not moved.
     pub(super) fn give_back(&self, bytes: u64) {
         if let Some(sum) = self.0.as_ref().filter(|_| bytes > 0) {
             sum.fetch_add(whole(bytes), Ordering::Relaxed);
         }
     }
 
-    /// The remainder without so many bytes; below 0 if there were fewer.
+    /// The remainder less this many bytes; below 0 if there were fewer.
     fn subtract(&self, bytes: u64) -> Option<i64> {
         let bytes = whole(bytes);
         let before = self.0.as_ref()?.fetch_sub(bytes, Ordering::Relaxed);
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(budget.take_up_to(30), Err(Spent));
         budget.give_back(5);
         assert_eq!(budget.take_up_to(30), Ok(5));
-        // What was moved counts, also where it was too much.
+        // Bytes moved count, also beyond the limit.
         assert!(budget.spend(1).is_err());
         assert_eq!(budget.left(), Some(0));
     }

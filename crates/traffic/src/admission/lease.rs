@@ -21,7 +21,7 @@ use super::{
 /// in flight at that time still counts.
 pub const GRACE: Duration = Duration::from_secs(1);
 
-/// One load: what it holds, and what it draws from. Copies are of the same one.
+/// One load: the resources it holds, and the budgets it draws from. Copies are of the same one.
 #[derive(Clone, Debug)]
 pub struct Lease(Arc<Leased>);
 
@@ -133,7 +133,8 @@ impl Lease {
         Meter::charge(&client.meters.sent, sent as u64)
     }
 
-    /// So many bytes have arrived. Returns until when no more should be read, if not now.
+    /// Records the arrival of this many bytes. Returns until when no more should be read, if not
+    /// now.
     ///
     /// # Errors
     /// They are more than may be received; the load must end.
@@ -173,7 +174,7 @@ impl Lease {
         })
     }
 
-    /// Holds so many bytes of memory, or as many as there are if that is less.
+    /// Takes this many bytes of memory, or the available ones if that is less.
     pub fn hold_memory(&self, bytes: u64) -> Hold {
         Hold {
             held: self.0.client.account.take_memory(bytes),

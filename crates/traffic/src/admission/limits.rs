@@ -21,7 +21,7 @@ pub struct Totals {
 }
 
 impl Default for Totals {
-    /// Eight sessions, and what they need on a host that has 4096 descriptors for it.
+    /// Eight sessions, and their needs on a host with 4096 descriptors for them.
     fn default() -> Self {
         Self {
             sessions: 8,
@@ -44,8 +44,8 @@ const LEAST_MEMORY: u64 = 96 << 20;
 const MEMORY: u64 = 80 << 20;
 
 impl Totals {
-    /// For so many sessions, where the process may have so many descriptors. A quarter of them is
-    /// for those who have not shown yet that they hold the key.
+    /// For this many sessions, where the process may have this many descriptors. A quarter of them
+    /// is for those who have not shown yet that they hold the key.
     pub fn of(sessions: usize, descriptors: u64, rate_bps: Option<u64>) -> Self {
         Self {
             sessions: sessions.max(1) as u64,
@@ -55,7 +55,7 @@ impl Totals {
         }
     }
 
-    /// On a host with so much memory, bytes: a quarter of it, if that is less than usual.
+    /// On a host with this much memory, bytes: a quarter of it, if that is less than usual.
     #[must_use]
     pub fn on_host_of(self, memory: Option<u64>) -> Self {
         let quarter = memory.map_or(u64::MAX, |bytes| bytes / 4);
@@ -78,8 +78,8 @@ impl Totals {
         }
     }
 
-    /// Three quarters of everything. Of the rate only what is agreed on for datagrams: all else
-    /// shares it as it is used.
+    /// Three quarters of everything. Only the agreed part of the rate is reserved for datagrams:
+    /// everything else shares it on use.
     pub(super) fn network(&self) -> Amounts {
         self.part(3, 4)
     }
@@ -98,8 +98,8 @@ impl Totals {
         self.server().map(part)
     }
 
-    /// Limits of one session: a load of all its connections in each direction, and what goes
-    /// on beside it.
+    /// Limits of one session: a load of all its connections in each direction, and the traffic
+    /// beside it.
     pub(super) fn session(&self, limits: &Limits) -> Amounts {
         let connections = 2 * u64::from(limits.flows);
         Amounts {

@@ -15,13 +15,12 @@ use std::{
 
 use sys::clock::Instant;
 
-/// Most that is moved at once after a pause: so much time of the rate, or so many bytes if that is
-/// more.
-/// As much as a sender may be late on a busy host and still keep the rate.
+/// Maximum burst after a pause: this much time of the rate, or this many bytes if that is more. As
+/// much as a sender may be late on a busy host and still keep the rate.
 const BURST: Duration = Duration::from_millis(80);
 const BURST_BYTES: u64 = 64 << 10;
 
-/// Amount moved in one call: so much time of the rate, or so many bytes if that is more.
+/// Amount moved in one call: this much time of the rate, or this many bytes if that is more.
 const CALL: Duration = Duration::from_millis(5);
 const CALL_BYTES: u64 = 16 << 10;
 
@@ -40,7 +39,7 @@ pub(super) struct Meter(Option<Arc<Metered>>);
 #[derive(Debug)]
 struct Metered {
     bps: NonZeroU64,
-    /// Until when what has moved is paid for, ns.
+    /// Time until which all moved bytes are paid for, ns.
     paid_ns: AtomicU64,
 }
 
@@ -121,7 +120,7 @@ mod tests {
         let paid = meter.charge_at(start, 1_000_000).unwrap();
         // 10⁶ bytes are one second, of which 80 ms were saved before.
         assert_eq!(paid.since(start), (SECOND - 80_000_000) as i64);
-        // Who comes at the time that was named pauses for the whole of what is moved next.
+        // A caller at the announced time pauses for the whole of the next amount.
         assert_eq!(meter.charge_at(paid, 1000).unwrap().since(paid), 1_000_000);
     }
 

@@ -94,7 +94,7 @@ mod tests {
         for other in ["198.51.100.7", "2001:db8:1:ff::1", "2001:db8:1:100::1"] {
             account(other);
         }
-        // What nobody uses any more is forgotten when the next one comes.
+        // Unused accounts are removed when the next client comes.
         account("203.0.113.1");
         let kept = networks.0.lock().unwrap().len();
         assert_eq!(

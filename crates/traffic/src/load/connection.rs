@@ -9,7 +9,7 @@ use std::{
 
 use sys::{socket, tcp_info};
 
-/// A connection, and what this end has moved on it.
+/// A connection, and the bytes this end has moved on it.
 #[derive(Debug, Default)]
 pub(super) struct Connection {
     stream: OnceLock<TcpStream>,
@@ -50,17 +50,17 @@ impl Connection {
         stream.map_or(0, |s| tcp_info::raw(s.as_fd(), buffer).unwrap_or(0))
     }
 
-    /// Ends it and what is blocked on it; when it is closed, what is still queued is sent.
+    /// Ends it and calls blocked on it; queued data is still sent after closing.
     pub(super) fn shut(&self) {
         if let Some(stream) = self.stream.get() {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 
-    /// Ends it and what is blocked on it; when it is closed, what is still queued is thrown away.
-    /// A sender that waits for room in the receive queue is to learn of it before: it hears only
-    /// when it sends new data (tcp_rcv_state_process, net/ipv4/tcp_input.c, Linux 7.2: data after
-    /// the end of reading is answered by a reset), so room is made by emptying that queue.
+    /// Ends it and calls blocked on it; queued data is discarded on closing. A sender that waits
+    /// for room in the receive queue is to learn of it before: it hears only when it sends new data
+    /// (tcp_rcv_state_process, net/ipv4/tcp_input.c, Linux 7.2: data after the end of reading is
+    /// answered by a reset), so room is made by emptying that queue.
     pub(super) fn abort(&self) {
         if let Some(stream) = self.stream.get() {
             let _ = socket::set_abort(stream);
@@ -70,7 +70,7 @@ impl Connection {
     }
 }
 
-/// Takes what has arrived on a connection of which reading has ended, and so never blocks.
+/// Reads data that has arrived on a connection of which reading has ended, and so never blocks.
 fn empty(mut stream: &TcpStream) {
     /// Calls of the most that a receive queue holds: 1 GB.
     const MOST: usize = 1 << 14;

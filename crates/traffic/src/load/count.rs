@@ -119,7 +119,7 @@ impl Counter {
 
     /// Moves the lower end of the window to `to`.
     fn settle(&mut self, to: u64) {
-        // A jump past the whole window: what lies between was never seen.
+        // A jump past the whole window: the numbers in between were never seen.
         let far = self.settled.saturating_add(WINDOW);
         while self.settled < to.min(far) {
             let word = (self.settled % WINDOW / 64) as usize;

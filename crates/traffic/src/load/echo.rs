@@ -122,7 +122,7 @@ impl<'a> Answering<'a> {
         let lease = self.stop.lease();
         match Datagram::parse(bytes) {
             Some(Datagram::Probe { number }) => {
-                // What does not fit is cut off: an answer is no longer than its probe.
+                // Bytes that do not fit are cut off: an answer is no longer than its probe.
                 let size = asked.min(PROBE);
                 if !lease.may_answer(asked, size) {
                     return;

@@ -89,7 +89,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// `offset`: what CLOCK_REALTIME is ahead, ns.
+    /// `offset`: lead of CLOCK_REALTIME, ns.
     fn probe(&self, offset: u64) -> Probe {
         let queued = self.queued_ns.map(|at| at.saturating_sub(offset));
         let sent_ns = queued.unwrap_or(self.called_ns);
@@ -141,7 +141,7 @@ impl Probing {
     /// # Errors
     /// The host lacks threads or descriptors.
     pub fn scheduled(socket: UdpSocket, schedule: Schedule) -> io::Result<Self> {
-        // From here on, dropping it ends what has started.
+        // From here on, dropping it ends the started threads.
         let mut probing = Self {
             shared: Arc::default(),
             threads: Vec::new(),

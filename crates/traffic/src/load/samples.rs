@@ -116,7 +116,7 @@ fn sample(
         if over {
             return all;
         }
-        // Late, because the processor was taken: what was missed is not made up for.
+        // Late, because the processor was busy: missed slots are not made up for.
         let now = Instant::now();
         if now >= deadline
             && let Some(overdue) = overdue.take()
@@ -176,7 +176,7 @@ impl Samples {
     }
 
     /// The samples by column. Where the kernel reported nothing, its columns are absent, and one
-    /// has what the program moved: `bytes_read` of a receiver, `bytes_written` of a sender.
+    /// has the program's count: `bytes_read` of a receiver, `bytes_written` of a sender.
     fn series(&self, role: Role) -> Series {
         let mut series = Series {
             at_us: self.at_ns.iter().map(|ns| ns / 1000).collect(),

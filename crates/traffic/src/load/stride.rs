@@ -1,5 +1,5 @@
-//! Size of calls: so many bytes that calls are few, so few that what they have moved is known every
-//! now and then, on a slow path too.
+//! Size of calls: large enough that calls are few, small enough that progress is known regularly,
+//! on a slow path too.
 
 use sys::clock::Instant;
 

@@ -29,7 +29,7 @@ use crate::{
 };
 use half::Task;
 
-/// Most bytes of a call that sends, and of one that is to be known soon: what a pipe may hold
+/// Maximum bytes of a call that sends, and of one with early progress: the capacity of a pipe
 /// (`/proc/sys/fs/pipe-max-size`) without privilege.
 const CHUNK: usize = 1 << 20;
 
@@ -164,7 +164,7 @@ impl TcpLoad {
         Ok(load)
     }
 
-    /// A load without threads. From here on, dropping it ends what has started.
+    /// A load without threads. From here on, dropping it ends the started threads.
     fn new(connections: Vec<Arc<Connection>>, config: &Config, drive: Drive) -> Self {
         Self {
             threads: Vec::new(),
@@ -203,7 +203,7 @@ impl TcpLoad {
         }
     }
 
-    /// Ends the data; what blocks on it returns. Does not wait for that.
+    /// Ends the data; blocked calls return. Does not wait for that.
     pub fn stop(&self) {
         self.shared.cut();
     }
@@ -218,7 +218,7 @@ impl TcpLoad {
         self.shared.errors().clone()
     }
 
-    /// Ends the half: what is still queued is thrown away, not sent.
+    /// Ends the half: queued data is discarded, not sent.
     pub fn finish(mut self) -> TcpOutcome {
         let flows = self.end();
         TcpOutcome {
@@ -260,8 +260,8 @@ impl Drop for TcpLoad {
 }
 
 impl Shared {
-    /// Ends all connections and with them what waits on them. Where the owner drives both halves,
-    /// both end at once, and nothing need be thrown away for the peer not to wait for it.
+    /// Ends all connections and the calls blocked on them. Where the owner drives both halves, both
+    /// end at once, and nothing need be thrown away for the peer not to wait for it.
     fn cut(&self) {
         self.stop.set();
         for connection in &self.connections {

@@ -1,9 +1,9 @@
 //! The loops that move the bytes of every load, of pathtwin's own protocol and of iperf3's.
 //!
-//! A loop takes from the lease what a call may move, makes the call, charges what it moved, and
-//! waits where a rate requires it. What differs between protocols (how much is due, what is
-//! counted, when a half is over) is theirs: a [`Flow`] or a [`Datagrams`]. The loops themselves
-//! never read the clock.
+//! A loop takes from the lease the amount that a call may move, makes the call, charges the bytes
+//! it moved, and waits where a rate requires it. The differences between protocols (how much is
+//! due, which bytes count, when a half is over) are in a [`Flow`] or a [`Datagrams`]. The loops
+//! themselves never read the clock.
 
 use std::{io, net::UdpSocket};
 
@@ -20,7 +20,7 @@ pub trait Flow {
     /// `None` = the half has ended.
     fn next(&mut self) -> Option<usize>;
 
-    /// Of `most` bytes, a call has moved so many.
+    /// Records that a call has moved this many of `most` bytes.
     fn moved(&mut self, most: usize, bytes: usize);
 
     /// Sleeps until then, or until the half is over.
@@ -105,7 +105,7 @@ pub trait Datagrams {
     /// half has ended.
     fn next(&mut self) -> Option<usize>;
 
-    /// The next datagrams, so many.
+    /// The next datagrams, of this number.
     fn label(&mut self, count: usize) -> &[Vec<u8>];
 
     /// Of `due` datagrams, `count` were given to a call with this result. Says how many count as
@@ -148,7 +148,7 @@ pub trait Arrivals {
     /// Returns true if the half continues.
     fn goes_on(&mut self) -> bool;
 
-    /// Takes in what came. By the lease's rate no more should come before `until`.
+    /// Records the arrivals. By the lease's rate no more should come before `until`.
     ///
     /// # Errors
     /// It is more than may come, or the half has failed.

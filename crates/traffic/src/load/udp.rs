@@ -26,7 +26,7 @@ use crate::{
 
 pub use send::is_loss;
 
-/// Most datagrams one call sends: what a late wake-up may let out at once.
+/// Maximum datagrams of one call: the burst after a late wake-up.
 const BURST: usize = 32;
 
 /// Bytes of the kernel's buffers of a receiver and of a sender.
@@ -83,11 +83,11 @@ pub fn need(order: &UdpOrder) -> Need {
 /// Pacing of a sender's datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spacing {
-    /// The sender by its timer: what is due by now goes in one call.
+    /// The sender by its timer: all datagrams due by now go in one call.
     Timer,
     /// The sender by its timer, each in a call of its own, without reading the clock.
     Single,
-    /// The `fq` queue of the own device; many go in one call.
+    /// The `fq` queue of this host's device; many go in one call.
     Queue,
 }
 
@@ -151,8 +151,8 @@ impl UdpLoad {
         })
     }
 
-    /// Starts to count what comes. It ends by itself soon after its time, or when more has come
-    /// than was agreed on.
+    /// Starts to count arrivals. It ends by itself soon after its time, or when more has come than
+    /// was agreed on.
     ///
     /// # Errors
     /// The host lacks a thread or memory for the socket.
@@ -213,7 +213,7 @@ impl UdpLoad {
         self.shared.stop.is_set()
     }
 
-    /// Ends the half and gives what it counted.
+    /// Ends the half and returns its counts.
     pub fn finish(self) -> UdpOutcome {
         self.finish_half().outcome
     }

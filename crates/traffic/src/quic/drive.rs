@@ -186,7 +186,7 @@ impl Drive {
         }
     }
 
-    /// Fills the stream, or reads what came on it.
+    /// Fills the stream, or reads the data that arrived on it.
     fn move_data(&mut self, now: Instant) {
         let (Some(stream), Some((_, connection))) = (self.stream, &mut self.connection) else {
             return;
@@ -231,7 +231,7 @@ impl Drive {
         self.error.get_or_insert(spent.to_string());
     }
 
-    /// Sends what is due; returns when a bound of the rate lets more go.
+    /// Sends due datagrams; returns when the rate limit allows more.
     fn transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Instant> {
         loop {
             if self.ended {
@@ -260,15 +260,15 @@ impl Drive {
         let datagrams: Vec<&[u8]> = bytes.chunks(size).collect();
         let mut left = &datagrams[..];
         while !left.is_empty() {
-            // One that the own host refuses is lost, as on the way: it was too long for the device,
-            // or the device's queue is full.
+            // One refused by this host is lost, as on the path: it was too long for the device, or
+            // the device's queue is full.
             let sent = socket::send_batch(&self.socket, left).unwrap_or(0).max(1);
             left = left.get(sent..).unwrap_or_default();
         }
     }
 
     fn sample(&mut self, now: Instant, last: bool) {
-        // Before it is connected, the library knows only what it assumes.
+        // Before it is connected, the library knows only its assumptions.
         let known = self.settings.sends && self.stream.is_some();
         let stats = self.connection.as_ref().filter(|_| known);
         if last {
@@ -290,7 +290,7 @@ impl Drive {
             .flatten()
             .fold(sample, Instant::min);
         let span = next.saturating_duration_since(now).min(SLEEP);
-        // What is not to be read yet must not end the sleep.
+        // Data that is not to be read yet must not end the sleep.
         let _ = match self.read_after.filter(|until| *until > now) {
             Some(until) => wait::readable(&[], span.min(until - now)),
             None => wait::readable(&[self.socket.as_fd()], span),

@@ -19,8 +19,8 @@ use crate::{
 /// Stack of the thread: TLS needs more than other halves.
 const STACK: usize = 512 << 10;
 
-/// Memory of a load, bytes: the kernel's buffers, what the flow control lets the library hold, and
-/// the samples.
+/// Memory of a load, bytes: the kernel's buffers, the flow control window of the library, and the
+/// samples.
 const MEMORY: u64 =
     (drive::RECEIVE_BUFFER + drive::SEND_BUFFER) as u64 + settings::WINDOW as u64 + samples::MEMORY;
 
@@ -63,7 +63,7 @@ impl QuicLoad {
         self.shared.bytes.load(Ordering::Relaxed)
     }
 
-    /// Ends the half and gives what it counted.
+    /// Ends the half and returns its counts.
     pub fn finish(mut self) -> QuicOutcome {
         self.end()
     }

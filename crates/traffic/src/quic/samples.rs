@@ -70,7 +70,7 @@ impl Samples {
         if now < self.next || self.at_us.len() >= MOST {
             return;
         }
-        // Late, because the processor was taken: what was missed is not made up for.
+        // Late, because the processor was busy: missed slots are not made up for.
         let missed = (now - self.next).as_nanos() / self.every.as_nanos();
         let steps = u32::try_from(missed).unwrap_or(u32::MAX).saturating_add(1);
         self.next += self.every.saturating_mul(steps);

@@ -66,7 +66,7 @@ impl Far {
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
         let far = Self(Arc::new(config));
-        // What could be wrong with it is known now, not when somebody connects.
+        // Errors in it are found now, not when somebody connects.
         far.connection(Vec::new()).map_err(other)?;
         Ok(far)
     }
@@ -138,7 +138,7 @@ impl crypto::ServerConfig for Far {
         [0; 16]
     }
 
-    // It fails by what stands in the configuration alone, and `new` has tried that.
+    // It fails only for values of the configuration, which `new` has tried.
     #[allow(clippy::expect_used)]
     fn start_session(
         self: Arc<Self>,
@@ -307,7 +307,7 @@ impl crypto::PacketKey for Packet {
         let (text, place) = rest.split_at_mut(text);
         match self.0.encrypt_in_place(number, header, text) {
             Ok(tag) => place.copy_from_slice(&tag.as_ref()[..place.len()]),
-            // Only for packets of gigabytes. What is not encrypted is not sent.
+            // Only for packets of gigabytes. Unencrypted data is not sent.
             Err(_) => text.fill(0),
         }
     }

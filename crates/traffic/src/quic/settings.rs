@@ -11,8 +11,8 @@ use super::session::{Far, NoTokens};
 /// The library and its congestion control.
 pub const LIBRARY: &str = "quinn-proto 0.11.19 cubic";
 
-/// Payload under way at most, of a sender and for a receiver: what the flow control grants. A path
-/// whose rate times round trip is more is not filled.
+/// Maximum payload in flight, of a sender and for a receiver: the flow control window. A path whose
+/// rate times round trip is more is not filled.
 pub(super) const WINDOW: u32 = 16 << 20;
 
 /// Idle timeout of the peer.

@@ -1,8 +1,8 @@
 //! The control channel: Noise over TCP, and whole messages in it.
 //!
 //! `Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s` (The Noise Protocol Framework, revision 34): both ends
-//! prove that they hold the shared key, keys of a session are forgotten with it, and what was
-//! recorded of one session means nothing in another.
+//! prove that they hold the shared key, keys of a session are forgotten with it, and a recording of
+//! one session is useless in another.
 
 mod error;
 
@@ -47,7 +47,7 @@ pub struct Partial(Vec<u8>);
 
 fn builder(key: &Key) -> Result<snow::Builder<'_>, ChannelError> {
     let pattern = PATTERN.parse().map_err(|_| ChannelError::Crypto)?;
-    // The version is part of what both must agree on, so that nobody between can change it.
+    // The version is part of the handshake, so that nobody in between can change it.
     let builder = snow::Builder::new(pattern).psk(0, key.bytes())?;
     Ok(builder.prologue(&[VERSION])?)
 }
@@ -81,8 +81,8 @@ impl Channel {
     }
 
     /// Opens a channel as the accepting end, with the first message of the handshake. A peer whose
-    /// key is wrong gets a refusal. That the peer is there now, and not a copy of what a holder of
-    /// the key once sent, is known only when [`first`](Self::first) has read its first message.
+    /// key is wrong gets a refusal. Only after [`first`](Self::first) has read its first message is
+    /// it certain that the peer is present, and not a replay of a key holder's earlier message.
     /// Does not wait for the peer.
     ///
     /// # Errors
@@ -117,8 +117,8 @@ impl Channel {
         self.timeout = timeout;
     }
 
-    /// Takes what has come of the peer's first message, if the stream does not block; `None`: more
-    /// must come.
+    /// Reads the available part of the peer's first message, if the stream does not block; `None`:
+    /// incomplete.
     ///
     /// # Errors
     /// The message is too long, not by a holder of the key, or not one of this protocol; or the

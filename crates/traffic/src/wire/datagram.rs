@@ -1,7 +1,7 @@
 //! Datagrams: the proof of an address, probes, and numbered data.
 //!
-//! No address is sent more than it sent until it is validated: a `Hello` is answered
-//! with a `Challenge` that is no longer, and only what it holds opens a `Prove`.
+//! No address is sent more than it sent until it is validated: a `Hello` is answered with a
+//! `Challenge` that is no longer, and only the content of that opens a `Prove`.
 
 use super::Token;
 
@@ -27,7 +27,7 @@ const SIZED_ASK: u8 = 0xb9;
 pub enum Datagram {
     /// The near end wants to use its address for an agreement.
     Hello(Token),
-    /// The far end's question: what only the holder of the address reads.
+    /// The far end's challenge: content that only the holder of the address can read.
     Challenge(Token, [u8; 16]),
     /// The near end's answer: a code over the challenge, by the ticket's secret.
     Prove(Token, [u8; 16]),
@@ -105,7 +105,7 @@ impl Datagram {
     }
 
     /// Writes the datagram into the front of `buffer`, whose length is that of the payload. Fields
-    /// that do not fit are left out, so that what arrives is no datagram.
+    /// that do not fit are left out, so that the result is no datagram.
     pub fn write(&self, buffer: &mut [u8]) {
         let put = |buffer: &mut [u8], kind: u8, parts: &[&[u8]]| {
             let bytes = std::iter::once(kind).chain(parts.iter().flat_map(|p| p.iter().copied()));

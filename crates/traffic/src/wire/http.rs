@@ -1,5 +1,5 @@
-//! Heads of HTTP/1.1 messages, as far as the own measurement speaks it (RFC 9112): requests without
-//! a body, answers of a known length.
+//! Heads of HTTP/1.1 messages, as far as pathtwin's own measurement uses it (RFC 9112): requests
+//! without a body, answers of a known length.
 
 /// Longest head that is taken in, bytes.
 pub const LONGEST: usize = 8 << 10;

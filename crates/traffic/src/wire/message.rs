@@ -31,7 +31,7 @@ pub enum Request {
         /// Address of the near end, if it is not the source of this connection.
         toward: Option<IpAddr>,
     },
-    /// Start counting what the host's counters do.
+    /// Start recording the host's counters.
     Mark {
         /// Sample where its processors spend their time, too, if that is permitted.
         hotspots: bool,
@@ -155,7 +155,7 @@ pub struct Limits {
     /// Bytes of a session in both directions together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Connections of one load; a session may have a load of so many in each direction.
+    /// Connections of one load; a session may have a load of that many in each direction.
     pub flows: u32,
 }
 
@@ -269,7 +269,7 @@ pub struct TcpOutcome {
 pub struct UdpOutcome {
     /// Datagrams given to the network, if this end sent.
     pub sent: u64,
-    /// Of these, how many the own host refused.
+    /// Of these, the number that this host refused.
     pub refused: u64,
     /// From the first to the last datagram, sent or received, ns.
     pub span_ns: u64,

@@ -25,8 +25,8 @@ pub(super) struct Paced<'a> {
 }
 
 impl<'a> Paced<'a> {
-    /// The peer may be silent for `timeout` before the first byte, and fall behind the slowest pace
-    /// by as much after it; `None` = for ever.
+    /// The peer may be silent for `timeout` before the first byte, and fall behind the minimum rate
+    /// by as much after it; `None` = unlimited.
     pub(super) fn new(stream: &'a TcpStream, timeout: Option<Duration>) -> Self {
         Self {
             stream,
@@ -64,8 +64,8 @@ impl<'a> Paced<'a> {
         let allowed = timeout + Duration::from_millis(self.moved * 1000 / PACE);
         let spent = self.start.map_or(0, |s| Instant::now().since(s).max(0));
         match allowed.checked_sub(Duration::from_nanos(spent as u64)) {
-            // A write counts as moved what only the own kernel has taken: however much that was,
-            // nothing may stand still for longer than the timeout.
+            // A write also counts bytes accepted only by this host's kernel as moved: regardless of
+            // their number, no transfer may stall for longer than the timeout.
             Some(left) if !left.is_zero() => Ok(Some(left.min(timeout))),
             _ => Err(silent()),
         }
@@ -139,7 +139,7 @@ mod tests {
         let error = writing.write(&vec![0; 64 << 20]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         drop(near);
-        // It still reads what the kernel has.
+        // It still reads the data in the kernel's buffer.
         drop(trickle);
     }
 

@@ -1,4 +1,4 @@
-//! Shapers of what a device receives: a filter on it sends every packet through the queue of an
+//! Ingress shapers of a device: a filter on it sends every packet through the queue of an
 //! intermediate device (drivers/net/ifb.c, Linux 6.18).
 
 use model::{

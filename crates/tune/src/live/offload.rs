@@ -1,4 +1,4 @@
-//! Offloads of a device, and the processors for what it receives.
+//! Offloads of a device, and the processors of its receive path.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -57,7 +57,7 @@ pub(super) fn write(device: &str, feature: &str, on: bool) -> Result<(), HostErr
     switch(device, &BTreeMap::from([(feature.to_owned(), on)]))
 }
 
-/// Asks for what was asked for before; what follows from that is as it was.
+/// Restores the requested state of before; the resulting state is as it was.
 pub(super) fn restore(device: &str, setting: &Setting, old: &Saved) -> Result<(), HostError> {
     let Saved::Offloads { requested, .. } = old else {
         return Err(unusable(setting));

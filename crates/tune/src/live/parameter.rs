@@ -41,7 +41,7 @@ const NOT: &[&str] = &[
     "net.ipv4.tcp_ehash_entries",
 ];
 
-/// The value, and what its change has side effects on.
+/// The value, and the parameters that change with it.
 pub(super) fn read(name: &str) -> Result<Saved, HostError> {
     let allowed = match name == CONGESTION_CONTROL {
         true => Some(words(&sysctl::read(ALLOWED)?)),

@@ -60,7 +60,8 @@ pub(super) fn check(
 }
 
 pub(super) fn write(nl: &mut Netlink, index: u32, queue: &Queue) -> Result<(), HostError> {
-    // Not changed in place: what is not given must be the kernel's default, not the old value.
+    // Not changed in place: options that are not given must have the kernel's default, not the old
+    // value.
     if !tree::read(nl, index)?.is_default() {
         tc::delete(nl, index, Handle::ROOT)?;
     }
@@ -89,8 +90,8 @@ pub(super) fn set(nl: &mut Netlink, index: u32, queue: &Queue) -> Result<(), Net
     tc::replace(nl, index, class, Handle::NONE, &inside)
 }
 
-/// Bytes of the class: what passes in a millisecond, as sqm-scripts have it, since timers of hosts
-/// that are busy end late and what a smaller bucket misses is lost for good.
+/// Bytes of the class: a millisecond of the rate, as in sqm-scripts, since timers of busy hosts
+/// expire late and time missed by a smaller bucket is lost for good.
 fn bucket_of(htb: &model::change::Htb) -> tc::HtbClass {
     const PACKET: u64 = 1600;
     let burst = (htb.rate_bps / 8000).clamp(PACKET, u32::MAX.into()) as u32;
@@ -135,7 +136,7 @@ pub(super) fn rehearse(setting: &Setting, queue: &Queue) -> Result<Vec<Text>, Re
     }
 }
 
-/// Tries whether the kernel takes back what it reported of the old disciplines: some do not.
+/// Tests whether the kernel accepts its own report of the old disciplines: some do not.
 fn rehearse_back(setting: &Setting, old: &Tree) -> Result<(), Refusal> {
     // The children of mq belong to hardware queues, which no scratch device has.
     if old.is_default() || old.root().is_some_and(|root| root.kind == "mq") {

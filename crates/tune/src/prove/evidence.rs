@@ -49,7 +49,7 @@ fn acted(setting: &Setting, side: Side, run: &Run, otherwise: (Option<bool>, Tex
     }
 }
 
-/// The evidence of several measurements: what acted once acts.
+/// The evidence of several measurements: a setting that acted once acts.
 pub(super) fn together(all: &[Vec<Acted>]) -> Vec<Acted> {
     let Some(last) = all.last() else {
         return Vec::new();

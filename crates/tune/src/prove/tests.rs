@@ -115,7 +115,7 @@ fn no_change_at_all_is_no_gain() {
     assert_eq!(proof.decision, Decision::NoGain, "{}", proof.text);
 }
 
-/// Goodput for a delay that is twice as long is not what "balanced" asks for.
+/// Goodput for twice the delay is not acceptable for "balanced".
 #[test]
 fn a_gain_that_costs_too_much_elsewhere_is_undone() {
     let proof = decided(

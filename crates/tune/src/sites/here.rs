@@ -91,8 +91,8 @@ impl<M: Machine> Here<M> {
         })
     }
 
-    /// Settings of a change that was not kept, as the journal has it, whose values are not what
-    /// they were before it.
+    /// Settings of a change that was not kept, from the journal, whose values differ from those
+    /// before it.
     ///
     /// # Errors
     /// A value cannot be read.

@@ -10,7 +10,7 @@ use crate::{fake::Fake, host::Host, plan::Request};
 /// Operations on all hosts, in order.
 type Log = RefCell<Vec<String>>;
 
-/// A host that notes what is done to it, and refuses some of it.
+/// A host that records operations on it, and refuses some of them.
 struct Noted<'a> {
     name: &'static str,
     log: &'a Log,

@@ -24,8 +24,8 @@ pub struct There<R> {
 }
 
 impl<R: Remote> There<R> {
-    /// Plans there what an Advice has for the far end. `toward` is this host's address, as the far
-    /// one sees it.
+    /// Plans the remedies of an Advice for the far end there. `toward` is this host's address, as
+    /// the far one sees it.
     ///
     /// # Errors
     /// The far host cannot be reached, has no such program, or refuses.

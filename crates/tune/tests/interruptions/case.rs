@@ -39,7 +39,7 @@ enum Interruption {
     LinkDown,
     /// The change itself drops every packet: it cannot be confirmed.
     Blackhole,
-    /// The clock jumps by so many days, in a guest only.
+    /// The clock jumps by this many days, in a guest only.
     Clock(i64),
     /// The disk with the journals is full from a point on.
     Full(usize),
@@ -302,7 +302,7 @@ fn is_kept(id: &str) -> bool {
         .any(|line| String::from_utf8_lossy(&line).contains(id))
 }
 
-/// The next command on this host finds what is left.
+/// The next command on this host finds the leftovers.
 fn next_start(journal: &Path) -> Result<(), String> {
     let until = Instant::now().after(TIMEOUT);
     let recovered = loop {
@@ -339,8 +339,8 @@ fn next_start(journal: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// A device that went down has lost its routes, changed or not; what is left must be as if nothing
-/// had been changed.
+/// A device that went down has lost its routes, changed or not; the rest must be as if nothing had
+/// been changed.
 fn link_down(journal: &Path, plan: &Change) -> Result<(), String> {
     wait_for_keeper(plan);
     let _ = process::with(journal.to_str().unwrap(), &mut Unobserved, tune::recover);

@@ -65,7 +65,7 @@ impl std::fmt::Display for Stop {
     }
 }
 
-/// Does to this process what is to happen at a point.
+/// Applies the event of a point to this process.
 struct Fate<'a> {
     left: usize,
     keeper: Rc<Cell<Option<ProcessId>>>,
@@ -133,7 +133,7 @@ pub fn plan(seed: u64, probe: &str) -> Change {
     }
 }
 
-/// Applies the plan of a seed, and sets it aside and applies it again so many times; `stop` is
+/// Applies the plan of a seed, and sets it aside and applies it again this many times; `stop` is
 /// `controller[k],keeper`.
 pub fn controller(
     folder: &str,

@@ -22,7 +22,7 @@ impl Random {
     }
 }
 
-/// Runs a line of a shell; returns what it printed, or `None` if it failed.
+/// Runs a shell command; returns its output, or `None` if it failed.
 pub fn sh(line: &str) -> Option<String> {
     let output = Command::new("sh").args(["-c", line]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -88,7 +88,7 @@ pub(super) fn nothing(remedy: &Remedy, context: &Context<'_>) -> Option<Text> {
     }
 }
 
-/// The direction of what a host sends.
+/// The direction in which a host sends.
 fn sent_by(side: Side) -> Direction {
     match Side::sends(Direction::Down) == side {
         true => Direction::Down,

@@ -1,6 +1,6 @@
-//! Harm to others: what a cubic flow gets beside one flow with a remedy, over that beside one
+//! Harm to others: the goodput of a cubic flow beside one flow with a remedy, over that beside one
 //! without (Ware et al., Beyond Jain's Fairness Index, HotNets 2019: a newcomer may do as much harm
-//! as what is there already).
+//! as the present flows do).
 
 use model::{
     advice::{AdviceFigure, Change},

@@ -86,7 +86,7 @@ pub(super) fn advice(ended: &Ended<'_>) -> Advice {
     }
 }
 
-/// For each arm the largest shortfall of any member from what is best there; of the finalists.
+/// For each arm the largest shortfall of any member from its best arm; of the finalists.
 fn regrets(ended: &Ended<'_>) -> Vec<(usize, f64)> {
     let members = ended.field.members.len();
     let worths = |arm: usize| by_member(&ended.field.pairs(arm), members, ended.objective.goal);
@@ -255,7 +255,7 @@ fn gains(best: &Tried, before: &[Outcome]) -> Option<[f64; 4]> {
     Some([a.goodput_bps, b.goodput_bps, a.rtt_p50_us, b.rtt_p50_us])
 }
 
-/// The measurement that would decide: where members disagree on what is best, or nothing fits.
+/// The measurement that would decide: where members disagree on the best arm, or nothing fits.
 fn settle(ended: &Ended<'_>, tried: &[Tried], advised: Option<usize>) -> Option<Text> {
     let best = advised.and_then(|place| tried.get(place));
     let disagree = best.is_some_and(|b| b.regret > GAIN);

@@ -28,7 +28,7 @@ pub(super) struct Seen {
     pub(super) name: String,
 }
 
-/// All arms with what was seen of them.
+/// All arms with their results.
 #[derive(Debug)]
 pub(super) struct Field<'a> {
     /// Members without a change.

@@ -17,15 +17,15 @@ const USUAL: f64 = 0.08;
 const USUAL_COUNTS: f64 = 2.0;
 /// Normal quantile of the bounds of a 90 % interval.
 const Z: f64 = 1.645;
-/// Error of goodput and of delay where the twin was not tested: what is allowed for the order.
+/// Error of goodput and of delay where the twin was not tested: the tolerance for the order.
 const UNTESTED: f64 = 0.35;
-/// Bounds of the guards: P99 by a share and by µs; retransmissions by a factor and absolute;
-/// what a competing cubic flow keeps.
+/// Bounds of the guards: P99 by a share and by µs; retransmissions by a factor and absolute; the
+/// share that a competing cubic flow keeps.
 const P99: (f64, f64) = (1.1, 5_000.0);
 const RETRANSMITTED: (f64, f64) = (3.0, 0.02);
 pub(super) const COMPETITOR: f64 = 0.8;
 
-/// One pair: what it was without and with the remedy, on a member.
+/// One pair: values without and with the remedy, on a member.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair<'a> {
     pub(super) member: usize,
@@ -47,7 +47,7 @@ pub(super) fn worth(pair: &Pair<'_>, goal: Goal) -> f64 {
     by_direction(pair, goal).map(|(_, worth)| worth).sum()
 }
 
-/// What a change is worth in each direction.
+/// Value of a change in each direction.
 fn by_direction(pair: &Pair<'_>, goal: Goal) -> impl Iterator<Item = (Direction, f64)> {
     let [goodput, delay] = weights(goal);
     let ln = |a: f64, b: f64| (b.max(1.0) / a.max(1.0)).ln();
@@ -177,7 +177,7 @@ fn error(twin: &Twin, figure: AdviceFigure, around: f64) -> f64 {
     known.unwrap_or(UNTESTED)
 }
 
-/// Medians over all pairs of what it is with, or without, the remedy.
+/// Medians over all pairs of the values with, or without, the remedy.
 pub(super) fn medians<'a>(all: impl Iterator<Item = &'a [Outcome]>) -> Vec<Outcome> {
     let all: Vec<&Outcome> = all.flatten().collect();
     let one = |direction| {

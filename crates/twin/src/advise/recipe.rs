@@ -107,7 +107,7 @@ fn of_host(path: &Path, side: Side) -> Vec<Candidate> {
     all
 }
 
-/// Shapers of what a host sends, and of what it receives.
+/// Egress and ingress shapers of a host.
 fn shapers(path: &Path, side: Side) -> impl Iterator<Item = Action> {
     let directions = [Direction::Down, Direction::Up];
     let rate = |direction| match path.underlay.line(direction).rate_bps.as_ref()?.value {

@@ -11,7 +11,7 @@ const MOST_PAIRS: usize = 12;
 pub(super) const COMBINED: usize = 3;
 /// Arms this near (logarithm of a ratio) to the last one that goes on go on, too.
 pub(super) const TIE: f64 = 0.03;
-/// So many of them at most.
+/// This many of them at most.
 const TIES: usize = 2;
 
 /// One round.
@@ -23,7 +23,7 @@ pub(super) struct Round {
     pub(super) pairs: usize,
 }
 
-/// The rounds that so many runs allow; empty if they do not allow one of one pair.
+/// The rounds within this number of runs; empty if they do not allow one of one pair.
 pub(super) fn rounds(arms: usize, allowed: usize) -> Vec<Round> {
     let of = |first: usize| {
         let mut all = vec![Round { arms, pairs: first }];

@@ -36,7 +36,7 @@ pub(super) fn plan(path: &Path) -> Plan {
     with(path, loads.into())
 }
 
-/// One flow in each direction, with what each host gives it.
+/// One flow in each direction, with the settings of its host.
 pub(super) fn of_hosts(path: &Path) -> Plan {
     let loads = [Direction::Down, Direction::Up].map(|direction| load(path, direction, OF_HOST));
     Plan {
@@ -45,7 +45,7 @@ pub(super) fn of_hosts(path: &Path) -> Plan {
     }
 }
 
-/// One cubic flow in a direction: what it gets beside the competitor of [`beside`].
+/// One cubic flow in a direction: its goodput beside the competitor of [`beside`].
 pub(super) fn victim(path: &Path, direction: Direction) -> Plan {
     with(path, vec![load(path, direction, "cubic")])
 }

@@ -22,8 +22,8 @@ const RATES: [f64; 2] = [1e3, 1e12];
 /// TCP that gets this much more through than UDP shows that UDP alone was limited.
 const MORE: f64 = 1.08;
 
-/// A buffer that nothing filled is taken to hold this many times what was in it, and may hold up to
-/// so many times.
+/// Capacity of a buffer that nothing filled: the assumed value and the maximum, as multiples of its
+/// observed content.
 const MAY_HOLD: [f64; 2] = [1.4, 4.0];
 
 /// Properties of one direction of a Run.
@@ -88,8 +88,8 @@ impl LineMoments {
     }
 }
 
-/// The rate of the bottleneck, and whether it may be higher: what a flood of UDP got through, else
-/// the most that TCP got.
+/// The rate of the bottleneck, and whether it may be higher: the received rate of a flood of UDP,
+/// else the maximum of TCP.
 fn rate(dir: &DirectionView<'_>, headers: &Headers) -> (Estimate, bool) {
     let tcp = dir.loads().into_iter().map(|load| {
         let mss = load.mss_bytes();
@@ -102,7 +102,7 @@ fn rate(dir: &DirectionView<'_>, headers: &Headers) -> (Estimate, bool) {
         Some(sweep) if sweep.above.is_some() => {
             let wire = headers.rate_on_wire(sweep.capacity_bps);
             // TCP that got clearly more through than UDP shows a limit of UDP alone. A little more
-            // is what left a queue that was full before the time that counts.
+            // remained of a queue that was full before the measured time.
             let limited = tcp > MORE * wire;
             let value = if limited { tcp } else { wire };
             (Estimate::around(value, 0.01), false)
@@ -134,7 +134,7 @@ fn rate(dir: &DirectionView<'_>, headers: &Headers) -> (Estimate, bool) {
 enum Buffer {
     /// Something overflowed it.
     Is(f64, f64),
-    /// So much was in it, and it was not full.
+    /// This much was in it, and it was not full.
     AtLeast(f64),
 }
 
@@ -151,8 +151,8 @@ impl Buffer {
     }
 }
 
-/// The buffer: what overloads that filled it left in it, the best known of them; else a lower
-/// bound. Without any overload, what TCP makes others wait.
+/// The buffer: its content after overloads that filled it, the best estimate of them; else a lower
+/// bound. Without any overload, the delay that TCP adds for others.
 fn buffer(held: &[Held], delay_s: Option<f64>, rate_bps: f64) -> Option<Buffer> {
     let delayed = delay_s.map(|s| s * rate_bps / 8.0);
     let least = 10.0 * 1514.0;

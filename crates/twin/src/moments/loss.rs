@@ -4,11 +4,11 @@ use analysis::view::{DirectionView, Load};
 
 use super::Estimate;
 
-/// A load that takes less than this of what the path carries does not fill its queue.
+/// A load below this share of the path's capacity does not fill its queue.
 const UNFILLED: f64 = 0.8;
 /// Losses from which on their pattern is reported.
 const ENOUGH_LOST: f64 = 20.0;
-/// Mean length of a run of losses, over what independent ones have, from which on they are bursts.
+/// Mean length of a run of losses, over that of independent ones, from which on they are bursts.
 const BURSTY: f64 = 1.5;
 
 /// Loss of a direction.
@@ -23,9 +23,9 @@ pub struct LossMoments {
 }
 
 impl LossMoments {
-    /// Counts what was lost where no queue was full: datagrams below the knee, and segments of
-    /// loads that took clearly less than the path carries. Events are taken as independent
-    /// (Wilson's interval); of bursts, the runs are.
+    /// Counts losses where no queue was full: datagrams below the knee, and segments of loads
+    /// clearly below the capacity of the path. Events are taken as independent (Wilson's interval);
+    /// of bursts, the runs are.
     pub(super) fn of(dir: &DirectionView<'_>, policed: bool) -> Self {
         let (mut lost, mut sent) = (0.0, 0.0);
         let mut run = None;

@@ -1,4 +1,4 @@
-//! Possible queues of a bottleneck, by what a load adds to the round trip of others and to its own.
+//! Possible queues of a bottleneck, from the delay that a load adds for others and for itself.
 
 use analysis::view::{DirectionView, Load};
 use model::{
@@ -8,15 +8,14 @@ use model::{
 
 use super::{LossMoments, wire::Headers};
 
-/// A load that takes at least this much of what the path carries fills it.
+/// A load of at least this share of the path's capacity fills it.
 const FILLED: f64 = 0.9;
-/// TCP that adds less than this share of what a flood of UDP adds is held by queue management.
+/// If TCP adds less than this share of the delay of a flood of UDP, queue management limits it.
 const MANAGED: f64 = 0.6;
-/// A mild overload that adds less than this share of what a great one adds is held, too.
+/// If a mild overload adds less than this share of the delay of a great one, it is limited, too.
 const CONTROLLED: f64 = 0.3;
 
-/// Datagrams lost in a step, beside what is lost without overload, from which on its queue was
-/// full.
+/// Loss in a step, beside that without overload, from which on its queue was full.
 const OVERFLOW: f64 = 5.0;
 /// Share of a step in which the queue fills, below which the median probe saw it full.
 const FILLING: f64 = 0.4;
@@ -24,7 +23,7 @@ const FILLING: f64 = 0.4;
 const KNOWN: f64 = 0.1;
 /// Error of the rate, as a share.
 const RATE_ERROR: f64 = 0.005;
-/// A step of this many round trips shows what its overload adds to the probes; in a shorter one
+/// A step of this many round trips shows the delay of its overload in the probes; in a shorter one
 /// most probes are answered before the queue has grown.
 const ROUND_TRIPS: f64 = 1.5;
 
@@ -159,13 +158,13 @@ pub(super) fn held(
     let of = |step: SweepStep| {
         let udp = step.udp;
         let (sent, received) = (udp.sent as f64, udp.received as f64);
-        // What is lost behind the queue has entered it.
+        // Packets lost behind the queue have entered it.
         let passed = (1.0 - loss.share.value).max(0.1);
         let wire = headers.on_wire(f64::from(udp.payload) + udp_ip);
         let carried = wire_bps * span_s(&udp) / 8.0;
         let counted = received / passed * wire - carried;
         let full = sent - received > OVERFLOW + 2.0 * sent * loss.share.high;
-        // A full queue loses what is offered beyond the rate; while it fills, it loses nothing.
+        // A full queue drops the excess over the rate; while it fills, it drops nothing.
         let expected = 1.0 - udp.received_bps / udp.sent_bps.max(1.0);
         let filling = 1.0 - (1.0 - received / sent.max(1.0)) / expected.max(1e-9);
         let waited = step.rtt_p50_us.map(|us| us / 1e6 - rtt_s);

@@ -108,7 +108,7 @@ fn trend(before: &[f64], after: &[f64], draws: usize, random: &mut Random) -> Tr
     out
 }
 
-/// So many of them, in random order.
+/// This many of them, in random order.
 fn drawn<T: Clone>(from: &[T], wanted: usize, random: &mut Random) -> Vec<T> {
     let mut all: Vec<&T> = from.iter().collect();
     random.shuffle(&mut all);

@@ -78,7 +78,7 @@ impl Path {
     }
 }
 
-/// Verdicts on pairs of runs with so many repeats of each step.
+/// Verdicts on pairs of runs with this many repeats of each step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// Repeats of each step that were compared, at most.
@@ -208,15 +208,15 @@ fn blocks(run: &Run) -> u32 {
     run.samples.iter().map(|s| s.block).max().unwrap_or(0)
 }
 
-/// The run as if it had ended after so many blocks. Block 0 holds what is not repeated.
+/// The run as if it had ended after this many blocks. Block 0 has the steps that are not repeated.
 fn first(run: &Run, repeats: u32) -> Run {
     let mut run = run.clone();
     run.samples.retain(|sample| sample.block <= repeats);
     run
 }
 
-/// So many of all pairs, in random order: of one run with another of the same pool, or with one of
-/// another pool of `other` runs.
+/// This many of all pairs, in random order: of one run with another of the same pool, or with one
+/// of another pool of `other` runs.
 fn pairs(
     runs: usize,
     other: Option<usize>,

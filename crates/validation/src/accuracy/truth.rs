@@ -204,8 +204,8 @@ fn reordered(line: &Line, sample: &Sample) -> Option<f64> {
     Some((1.0 - p) * (1.0 - (1.0 - p).powf(in_delay)))
 }
 
-/// Base round trip and, for each probe, the time that what was in the queues then takes to leave;
-/// the median over the probes that count.
+/// Base round trip and, for each probe, the time that the queues then take to drain; the median
+/// over the probes that count.
 fn loaded_us(cell: &Cell, sample: &Sample, truth: &[QueueTruth]) -> Option<f64> {
     let zero = i64::try_from(sample.load_at_us?).ok()?;
     let window = sample.tcp.as_ref()?.window_us;

@@ -1,5 +1,5 @@
-//! Accuracy of twins: fitted to cubic and UDP alone on drawn lab paths, then asked for what other
-//! loads and remedies do there, which the lab knows.
+//! Accuracy of twins: fitted to cubic and UDP alone on drawn lab paths, then compared with the lab
+//! on the effect of other loads and remedies there.
 
 mod draw;
 mod table;
@@ -72,13 +72,13 @@ fn times(repeats: u32) -> Repeats {
     }
 }
 
-/// Seeds of what is asked, on the path and on its twin: other ones than those of the fit.
+/// Seeds of the questions, on the path and on its twin: different from those of the fit.
 pub const SEEDS: std::ops::Range<u64> = 101..104;
 
-/// A question: what the down direction gets.
+/// A question about the goodput in the down direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Question {
-    /// Cubic, one flow: what the fit has seen.
+    /// Cubic, one flow: the load that the fit has seen.
     Unchanged,
     /// The sender uses bbr.
     Bbr,
@@ -129,8 +129,8 @@ impl Question {
         }
     }
 
-    /// The path with what is asked; `None` if the question makes no sense on it. `rate` is that of
-    /// the bottleneck as it was measured: a user sets a shaper by it.
+    /// The path with the remedy in question; `None` if the question makes no sense on it. `rate` is
+    /// that of the bottleneck as it was measured: a user sets a shaper by it.
     pub fn apply(self, path: &Path, rate: Rate) -> Option<Path> {
         let shaper = |queue| {
             let ip_bps = path.wire(Layer::Underlay).ip_bps(rate.scaled(0.95));

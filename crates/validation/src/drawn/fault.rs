@@ -59,7 +59,7 @@ impl Fault {
     /// The findings about it, with the reason for each companion.
     pub fn codes(self) -> Codes {
         let (right, also): (&[_], &[_]) = match self {
-            // Who sends decides what loss costs: the far host, or one whose peer has bbr.
+            // The sender decides the cost of loss: the far host, or one whose peer has bbr.
             Self::Loss(Direction::Down) => (
                 &[CauseCode::RANDOM_LOSS],
                 &[CauseCode::FAR_END_LIMIT, CauseCode::CC_ON_WRONG_HOST],

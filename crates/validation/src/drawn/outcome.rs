@@ -253,7 +253,8 @@ impl FoundCause {
         self.severity > Severity::Info || self.code == CauseCode::HEALTHY
     }
 
-    /// The direction it is about, if it is about one. A queue of a host is in what it sends.
+    /// The direction it is about, if it is about one. A queue of a host belongs to the direction in
+    /// which it sends.
     fn direction(&self) -> Option<Direction> {
         const OF_SENDERS: [CauseCode; 3] = [
             CauseCode::LEFTOVER_SHAPER,

@@ -38,14 +38,14 @@ impl Scale {
         self.kbit(direction) * self.rtt_ms / 8.0
     }
 
-    /// A buffer of so many ms at the rate, bytes: at least so many packets, at most 16 MB.
+    /// A buffer of this many ms at the rate, bytes: within a minimum of packets and 16 MB.
     fn buffer(&self, direction: Direction, ms: f64, packets: u32) -> Bytes {
         let least = f64::from(packets * (self.mtu + 14));
         Bytes((self.kbit(direction) * ms / 8.0).clamp(least, 16e6) as u64)
     }
 }
 
-/// Draws a path with this name: what differs from the defaults of a spec.
+/// Draws a path with this name: its differences from the defaults of a spec.
 pub fn path(name: &str, seed: u64) -> Path {
     let mut random = Random::new(seed);
     let mut path = Path::named(name);

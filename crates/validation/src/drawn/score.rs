@@ -132,7 +132,7 @@ pub fn counts(all: &[Outcome]) -> BTreeMap<CauseCode, [[u32; 2]; 3]> {
     counts
 }
 
-/// Stated confidence against what came true. Empty ranges are left out.
+/// Stated confidence against the share that came true. Empty ranges are left out.
 fn bins(all: &[Outcome]) -> Vec<Bin> {
     let asserted = || all.iter().flat_map(Outcome::asserted);
     let bin = |range: &[f64]| {

@@ -1,14 +1,14 @@
 //! The truth of a path, by counterfactual cells: the same path without one of its faults.
 //!
-//! A fault of which the removal recovers what matters is a cause. Goodput matters from [`SHARE`] of
-//! what the path carries without the fault, latency from [`ADDED_US`] that the load adds and that
+//! A fault is a cause if its removal recovers enough to matter. Goodput matters from [`SHARE`] of
+//! the path's capacity without the fault, latency from [`ADDED_US`] that the load adds and that
 //! falls to less than half of it (three packets on slow lines). Both must hold in the mean of the
-//! seeds, and half of it in each. What recovers less, down to half of that share, is allowed and
-//! not demanded.
+//! seeds, and half of it in each. A fault that recovers less, down to half of that share, is
+//! allowed and not required.
 //!
 //! Faults can mask each other: removing one alone recovers nothing while another limits as much. So
 //! where the removal of all recovers more than that of any, each fault is also measured alone: one
-//! that costs what matters by itself is a cause if nothing else is, and allowed otherwise.
+//! whose cost alone matters is a cause if nothing else is, and allowed otherwise.
 
 mod judged;
 mod probes;
@@ -43,7 +43,7 @@ pub struct Truth {
     pub allowed: Vec<Allowed>,
     /// Share of goodput that the removal of all faults recovers, the larger of both directions.
     pub recovers: f64,
-    /// Every fault of the spec with what its removal recovers.
+    /// Every fault of the spec with the effect of its removal.
     pub effects: Vec<Effect>,
 }
 
@@ -65,7 +65,7 @@ pub struct Cause {
     pub codes: Vec<CauseCode>,
     /// Directions in which a finding may place it.
     pub directions: Vec<Direction>,
-    /// Its share of what all causes recover; they sum up to 1.
+    /// Its share of the recovery by all causes; they sum up to 1.
     pub weight: f64,
     /// True if its removal alone recovers nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -141,7 +141,7 @@ impl<'a> Trial<'a> {
         self.known.insert(probe, figures);
     }
 
-    /// The truth by what was measured.
+    /// The truth from the measurements.
     pub fn truth(&self) -> Truth {
         let (mut recovers, mut effects) = (0.0_f64, Vec::new());
         for direction in [Direction::Down, Direction::Up] {

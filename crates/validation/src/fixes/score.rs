@@ -11,12 +11,12 @@ use model::{
 use super::{Fixed, Try};
 use crate::accuracy::count::Count;
 
-/// Share of the goodput that a change must leave, and what it may add to a delay: the bounds of
-/// `tune`'s proof (docs/reference/tune.md).
+/// Share of the goodput that a change must leave, and the delay it may add: the bounds of `tune`'s
+/// proof (docs/reference/tune.md).
 const GOODPUT: f64 = 0.9;
 const DELAY: (f64, f64) = (1.1, 5_000.0);
 
-/// How often `fix` did what it should.
+/// Number of scenarios in which `fix` did as it should.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Score {
     /// Healthy paths on which nothing was tried.
@@ -31,7 +31,7 @@ pub struct Score {
     pub as_predicted: Count,
     /// Predicted figures of kept changes that lie in their intervals, guards included.
     pub figures_as_predicted: Count,
-    /// Kept changes that improve what they were kept for once more, with another seed.
+    /// Kept changes that improve their figure once more, with another seed.
     pub again: Count,
     /// Paths that are not worse afterwards: nothing was kept and the hosts are as before, or no
     /// figure is worse beyond its bound with another seed.
@@ -87,8 +87,8 @@ fn count(score: &mut Score, kept: &Try, again: Option<&Try>) {
     }
 }
 
-/// Whether a setting is on a host where it acts on a direction that improved: what a host sends by
-/// its own settings, what it receives by its windows and shapers of what comes in.
+/// Returns true if a setting is on a host where it acts on a direction that improved: for the data
+/// it sends, its own settings, for the data it receives, its windows and ingress shapers.
 fn acts(remedy: &Remedy, figures: &[Proved]) -> bool {
     let Some(side) = remedy.on.side() else {
         return false;

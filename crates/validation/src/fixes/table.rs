@@ -89,7 +89,8 @@ fn untried(fixed: &Fixed) -> &'static str {
     }
 }
 
-/// What became of a change: of what improved or should have, the figure that changed most.
+/// Returns the outcome of a change: of the figures that improved or should have, the one that
+/// changed most.
 fn result(last: &Try) -> String {
     let Some(decision) = last.decision else {
         return format!("not tried: {}", last.why.join("; "));

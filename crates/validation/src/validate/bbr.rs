@@ -19,7 +19,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// Goodput as a share of what the link carries.
+/// Goodput as a share of the link's capacity.
 fn share(outcome: &Outcome<'_>) -> Option<f64> {
     Some(outcome.goodput()? / (outcome.rate_mbps() * MSS / FRAME))
 }

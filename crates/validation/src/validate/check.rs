@@ -1,4 +1,4 @@
-//! One check, what it is run with, and why it may fail to run.
+//! One check, its input, and the reasons why it may fail to run.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,7 +10,7 @@ use super::{line::Line, outcome::Outcome};
 /// One check: its work, and its judge.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
-    /// Name; its lines are named `name: what`.
+    /// Name; its lines are named `name: detail`.
     pub name: &'static str,
     /// Source of the expectation, in short.
     pub source: &'static str,

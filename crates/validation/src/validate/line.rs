@@ -96,7 +96,7 @@ pub(crate) fn number(value: f64) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The value is what it must be.
+    /// The value is as expected.
     Pass,
     /// The value is out of tolerance, or missing.
     Fail,
@@ -120,7 +120,7 @@ impl fmt::Display for Verdict {
 /// A line of the table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
-    /// The check and what of it.
+    /// The check and its detail.
     pub check: String,
     /// Expected value.
     pub expected: Expect,

@@ -19,7 +19,7 @@ const TOLERANCE: f64 = 0.1;
 const DIFFERS: &str =
     "BBR gets less than by the model; not explained in full, see docs/validation.md";
 
-/// BBR's share of what both flows get.
+/// BBR's share of the goodput of both flows.
 fn share(outcome: &Outcome<'_>) -> Option<f64> {
     let (bbr, cubic) = outcome.goodput().zip(outcome.cross(0)?.goodput_mbps)?;
     Some(bbr / (bbr + cubic))

@@ -116,7 +116,7 @@ fn peak(outcomes: &[Outcome<'_>]) -> Vec<Line> {
             (peak.rate.bps() as f64 / 1e6, peak.burst.0 as f64)
         });
         let lasts = 8.0 * burst / (high - rate) / 1e6;
-        // What has passed beyond the rate, when the peak is long over.
+        // Bytes that have passed beyond the rate, when the peak is long over.
         let beyond = arrived
             .by(3.5)
             .map(|(at, bytes)| bytes - rate * 1e6 / 8.0 * (at - delay));

@@ -25,7 +25,7 @@ pub(super) const BETA: f64 = 0.7;
 /// CUBIC's constant C (RFC 9438 section 5).
 pub(super) const C: f64 = 0.4;
 
-/// 99 % of a normal distribution lie within so many standard deviations.
+/// 99 % of a normal distribution lie within this many standard deviations.
 pub(super) const SIGMA_99: f64 = 2.575_829;
 
 /// Average window of an AIMD flow with increase `alpha` and decrease `beta`, in segments, when one
@@ -72,10 +72,10 @@ pub(super) fn binomial_99(n: f64, p: f64) -> f64 {
     SIGMA_99 * (n * p * (1.0 - p)).sqrt()
 }
 
-/// Share of a link that BBR uses if packets are lost after it with probability `p`. What it takes
-/// for the rate is what arrives, 1 - p of the link's; it paces at 0.99 of that
-/// (`bbr_pacing_margin_percent`, net/ipv4/tcp_bbr.c), of which 1 - p arrives. Each 10 s it
-/// drains the path and waits 0.2 s, which at an RTT of 0.1 s costs 0.3 s.
+/// Share of a link that BBR uses if packets are lost after it with probability `p`. It estimates
+/// the rate from the arrivals, 1 - p of the link's; it paces at 0.99 of that
+/// (`bbr_pacing_margin_percent`, net/ipv4/tcp_bbr.c), of which 1 - p arrives. Each 10 s it drains
+/// the path and waits 0.2 s, which at an RTT of 0.1 s costs 0.3 s.
 pub(super) fn bbr_after_bottleneck(p: f64) -> f64 {
     0.99 * (1.0 - p).powi(2) * (1.0 - 0.3 / 10.3)
 }

@@ -1,7 +1,7 @@
 //! The keys of a config with their defaults: for the reader, the search for the nearest key and the
 //! reference.
 
-/// A key, its default as text, and what it means.
+/// A key, its default as text, and its meaning.
 pub(super) type Key = (&'static str, &'static str, &'static str);
 
 /// Default folder of the state.

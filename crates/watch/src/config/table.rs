@@ -1,4 +1,4 @@
-//! Tables of a config: values with their lines, and what is wrong with them.
+//! Tables of a config: values with their lines, and the errors in them.
 
 use std::{
     collections::BTreeSet,

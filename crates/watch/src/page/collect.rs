@@ -42,7 +42,7 @@ impl Collect<'_> {
         names.dedup();
         let cards = names.iter().map(|name| Ok(self.card(name)?.0));
         let mut cards: Vec<Card> = cards.collect::<Result<_, StoreError>>()?;
-        // What needs attention is first; paths of one state stay in the order of their names.
+        // Paths that need attention are first; paths of one state stay in the order of their names.
         cards.sort_by_key(|card| match card.state {
             State::Unreachable => 0,
             State::Worse => 1,
@@ -232,7 +232,7 @@ impl Collect<'_> {
             Ok(body) => Run::parse(&body)
                 .map(|run| causes(&judge(&run)))
                 .unwrap_or_default(),
-            // Its own page says what is wrong with it.
+            // Its own page states the error.
             Err(StoreError::TooLarge { .. } | StoreError::Damaged { .. }) => Vec::new(),
             Err(error) => return Err(error),
         };

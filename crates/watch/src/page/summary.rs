@@ -1,4 +1,4 @@
-//! A series at a glance: its latest day against what is usual since its last change.
+//! A series at a glance: its latest day against the usual range since its last change.
 
 use model::{
     history::{Point, SeriesName, Trend},
@@ -22,7 +22,7 @@ const DRAWN: usize = 60;
 pub(crate) fn glance(series: &SeriesName, points: &[Point], changes: &[(usize, Trend)]) -> Glance {
     let newest = points.last().map_or(0, |point| point.created_us);
     let start = newest.saturating_sub(DAY_US);
-    // A change of this very day is seen against what was usual before it.
+    // A change of this very day is compared with the usual range before it.
     let is_older = |(at, _): &&(usize, Trend)| points[*at].created_us < start;
     let level = changes.iter().rfind(is_older).map_or(0, |(at, _)| *at);
     let (before, day): (Vec<&Point>, Vec<&Point>) = points[level..]

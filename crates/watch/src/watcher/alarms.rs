@@ -77,7 +77,7 @@ impl Watcher {
         state.full_due = Some(now.boot_ns);
     }
 
-    /// Reports a change, with what the run after it showed.
+    /// Reports a change, with the results of the run after it.
     pub(super) fn report(&mut self, path: usize, after: Option<After>) {
         let state = self.state(path);
         let Some(incident) = state.incident.take() else {

@@ -59,7 +59,7 @@ impl Watcher {
         }
     }
 
-    /// Takes what a run showed.
+    /// Processes the results of a run.
     pub fn measured(&mut self, job: Job, measured: Measured, now: Moment, random: &mut Random) {
         let (path, work) = (job.path, job.work);
         self.settle(job, measured.payload);
@@ -95,7 +95,7 @@ impl Watcher {
         }
     }
 
-    /// A measurement failed. What it has moved is not known, so that all that was reserved counts
+    /// A measurement failed. The bytes it moved are unknown, so that the whole reservation counts
     /// as spent.
     pub fn failed(&mut self, job: Job, error: &str, now: Moment, random: &mut Random) {
         let (path, work) = (job.path, job.work);

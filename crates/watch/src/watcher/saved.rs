@@ -13,7 +13,7 @@ use crate::{
     state::{Folder, Saved, StateError, Tracks},
 };
 
-/// A due time further away than so many means is from another boot.
+/// A due time further away than this many means is from another boot.
 const FARTHEST: f64 = 2.6;
 
 impl Watcher {
@@ -68,7 +68,7 @@ impl Watcher {
     /// Writes the state; the values of weeks only with `values`.
     ///
     /// # Errors
-    /// The folder cannot be written; what was there is unchanged.
+    /// The folder cannot be written; its files are unchanged.
     pub fn save(&self, folder: &Folder, values: bool) -> Result<(), StateError> {
         if values {
             folder.write_tracks(&self.tracks)?;
@@ -82,13 +82,13 @@ impl Watcher {
     }
 }
 
-/// Sets what is due: as it was saved, if that counts in this boot and is not out of reach.
+/// Sets the due times: as saved, if they are valid in this boot and not out of range.
 fn dues(state: &mut PathState, pace: &Pace, same: bool, now: Moment, random: &mut Random) {
     let kept = |due: Option<u64>, every: Duration| {
         let farthest = now.boot_ns + (every.as_nanos() as f64 * FARTHEST) as u64;
         due.filter(|due| same && *due <= farthest)
     };
-    // After another boot, what is left of a wait from the last measurement, by the calendar.
+    // After another boot, the rest of a wait from the last measurement, by the calendar.
     let left = |every: Duration, last_us: Option<u64>, random: &mut Random| {
         let wait = schedule::wait(every, random);
         let gone = last_us.map_or(u64::MAX, |last| now.wall_us.saturating_sub(last));

@@ -1,7 +1,7 @@
 //! Paths that are simulated: figures with the noise of real lines, from a seed.
 //!
-//! Noise by what published series show: loads scatter by some percent, every evening is a little
-//! worse, the level wanders from day to day, and some loads meet other traffic.
+//! Noise as in published series: loads scatter by some percent, every evening is a little worse,
+//! the level wanders from day to day, and some loads meet other traffic.
 
 #![allow(dead_code, clippy::expect_used)]
 
@@ -75,13 +75,13 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// So many paths with a budget, such as `400GB`.
+    /// A number of paths with a budget, such as `400GB`.
     pub(crate) fn new(paths: usize, budget: &str, planted: Vec<Planted>, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let mut noise = Random::new(seed ^ 0xabcd);
         let mut text = format!("[budget]\nmonth = \"{budget}\"\n");
         for number in 0..paths {
-            // Rarer than by default, which is harder for what finds changes.
+            // Rarer than by default, which makes finding changes harder.
             text += &format!(
                 "[[path]]\nname = \"p{number}\"\nhost = \"192.0.2.{number}\"\nprobe = \"5m\"\n"
             );
@@ -105,7 +105,7 @@ impl World {
         }
     }
 
-    /// A world whose watch goes on from the state in a folder, so many days after the start.
+    /// A world whose watch continues from the state in a folder, this many days after the start.
     pub(crate) fn resumed(
         paths: usize,
         budget: &str,
@@ -299,7 +299,7 @@ impl Path {
             let added = self.truth.added_s[at] * (1.0 + 0.08 * normal(random)).max(0.1) / met;
             figures.push((of(WatchFigure::Added), added));
         }
-        // Now and then a session breaks, and nobody knows what it has moved.
+        // Now and then a session breaks, and the bytes it moved are unknown.
         let known = random.unit() > 0.01;
         let share = 0.5 + 0.5 * random.unit();
         Measured {

@@ -23,13 +23,14 @@ impl Speaker {
             "Server": address(stream.local_addr()),
             "UUID": id,
             "StartTime": report::time::iso(wall_us),
-            // An addition: what sends, which the client may have chosen with ?cc=.
+            // An addition: the sender, including the congestion control that the client may have
+            // chosen with ?cc=.
             "CongestionControl": sys::socket::congestion(stream).ok(),
         });
         Self { test, connection }
     }
 
-    /// The state after so many bytes of payload.
+    /// The state after this many bytes of payload.
     pub(super) fn measurement(&self, stream: &TcpStream, elapsed: Duration, bytes: u64) -> Vec<u8> {
         let elapsed_us = elapsed.as_micros() as u64;
         let mut message = json!({

@@ -36,8 +36,8 @@ const LASTS: Duration = Duration::from_secs(10);
 const CUT: Duration = Duration::from_secs(13);
 /// Time between measurements: ten a second are allowed.
 const BETWEEN: Duration = Duration::from_millis(250);
-/// Messages begin at this size and double while they are smaller than a sixteenth of what was sent;
-/// the protocol allows up to 2^24.
+/// Messages begin at this size and double while they are smaller than a sixteenth of the bytes
+/// sent; the protocol allows up to 2^24.
 const SMALLEST: u64 = 1 << 13;
 const LARGEST: u64 = 1 << 20;
 const SHARE: u64 = 16;

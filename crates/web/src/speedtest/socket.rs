@@ -19,7 +19,7 @@ const ENDING: Duration = Duration::from_secs(1);
 /// Message from a client.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Came {
-    /// Payload of a load follows: so many bytes.
+    /// Payload of a load follows: this many bytes.
     Load(u64),
     /// A short message of bytes or text.
     Short(Vec<u8>),
@@ -95,7 +95,7 @@ impl<'a> Socket<'a> {
         }
     }
 
-    /// Skips payload of a load: what was read ahead, else what comes. Returns how much; 0 = the
+    /// Skips payload of a load: bytes read ahead, then arriving ones. Returns how much; 0 = the
     /// client has ended.
     pub(super) fn skip(&mut self, most: usize) -> io::Result<usize> {
         if !self.ahead.is_empty() {
@@ -106,8 +106,8 @@ impl<'a> Socket<'a> {
         sys::socket::discard(self.stream, most)
     }
 
-    /// Ends: says so, and waits a little for the client to agree, so that nothing that was sent is
-    /// lost by a reset.
+    /// Sends a close frame, and waits a little for the client's, so that no sent data is lost by a
+    /// reset.
     pub(super) fn close(mut self) -> io::Result<()> {
         if self.closed {
             return Ok(());

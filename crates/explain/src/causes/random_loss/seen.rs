@@ -28,7 +28,7 @@ pub(super) enum From {
     Tcp,
 }
 
-/// TCP's losses as events, by what waited in the queue at each.
+/// TCP's losses as events, by the occupancy of the queue at each.
 pub(super) struct Events {
     /// With less than half of a full queue.
     empty: usize,

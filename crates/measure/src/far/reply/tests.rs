@@ -134,7 +134,7 @@ fn another_reply_than_the_one_due_is_an_error_that_names_both() {
     }
 }
 
-/// Whatever one byte becomes: what is taken for an outcome of TCP is one to the server, too.
+/// After any change of one byte, a reply accepted as an outcome of TCP is one to the server, too.
 #[test]
 fn a_damaged_reply_is_refused_or_what_the_server_would_read() {
     let [(_, tcp), ..] = outcomes();

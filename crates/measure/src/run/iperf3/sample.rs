@@ -6,7 +6,7 @@ use model::{
     run::{FlowResult, Invalid, Sample, Tcp},
 };
 
-/// Fills in what a test showed of the direction of the sample.
+/// Fills in the results of a test in the direction of the sample.
 pub(super) fn fill(sample: &mut Sample, outcome: &Outcome) {
     let direction = sample.key.direction.unwrap_or(Direction::Up);
     let sender = match Side::sends(direction) {

@@ -64,8 +64,7 @@ fn search(sized: &mut Sized, layer: &LayerAddress) -> io::Result<run::Pmtu> {
         IpVersion::V6 => 1280,
     };
     let mut pmtu = run::Pmtu::default();
-    // What the kernel takes for the path's MTU before anything was sent: that of the device or
-    // route.
+    // The kernel's path MTU before anything was sent: that of the device or route.
     let high = socket::known_mtu(&sized.socket)?.clamp(low, 9216);
     // First as ordinary programs do, so that the kernel may learn of it by ICMP.
     socket::set_mtu_discovery(&sized.socket, MtuDiscovery::Do)?;

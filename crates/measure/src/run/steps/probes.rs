@@ -34,7 +34,7 @@ pub(crate) struct Running {
     keep: bool,
 }
 
-/// Bits of a probe on the wire, inside a tunnel: what it takes from the load beside it.
+/// Bits of a probe on the wire, inside a tunnel: the rate it takes from the load beside it.
 const WIRE_BITS: f64 = 138.0 * 8.0;
 
 /// Largest share of a path's rate that probes may take.
@@ -139,7 +139,7 @@ impl Running {
         })
     }
 
-    /// Ends the probes; what counts is what was sent in `window`, µs after `zero`.
+    /// Ends the probes; only those sent in `window`, µs after `zero`, count.
     pub(crate) fn finish(
         self,
         bench: &mut Bench<'_>,

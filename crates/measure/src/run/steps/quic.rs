@@ -114,7 +114,7 @@ impl Measure for Quic {
 }
 
 impl Quic {
-    /// Runs the load: what both ends saw, and when it started.
+    /// Runs the load: the results of both ends, and its start time.
     fn load(
         &self,
         bench: &mut Bench<'_>,

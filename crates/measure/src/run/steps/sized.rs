@@ -44,7 +44,7 @@ impl Sized {
     }
 
     /// Sends a packet of a size that asks for an answer of a size; its number. `None`: it is too
-    /// long for the own device, or known by ICMP to be too long for the path.
+    /// long for this host's device, or known by ICMP to be too long for the path.
     pub(super) fn send(&mut self, ask: u32, answer: u32) -> io::Result<Option<u32>> {
         self.number += 1;
         let number = self.number;

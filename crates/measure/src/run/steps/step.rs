@@ -22,7 +22,8 @@ pub(crate) trait Step {
         vec![None]
     }
 
-    /// Adds to the key of its samples what they do not share with other steps of the kind.
+    /// Adds to the key of its samples the fields that it does not share with other steps of the
+    /// kind.
     fn distinguish(&self, _key: &mut Key) {}
 
     /// Its duration where the plan gives it `duration_s`, s.
@@ -34,7 +35,7 @@ pub(crate) trait Step {
         None
     }
 
-    /// The rate at which it will move bytes, bit/s, by what is known of the path's capacity.
+    /// The rate at which it will move bytes, bit/s, from the known capacity of the path.
     fn rate_bps(&self, capacity: &dyn Fn(Direction) -> Option<f64>) -> Option<f64> {
         let directions = self.directions().into_iter().flatten();
         directions.filter_map(capacity).reduce(f64::max)
@@ -63,7 +64,7 @@ pub(super) trait Measure: Step {
     /// Runs it.
     fn measure(&self, bench: &mut Bench<'_>, task: &Task) -> Result<Self::Seen, FarError>;
 
-    /// The samples of what was seen.
+    /// The samples of the results.
     fn samples(&self, seen: Self::Seen, blank: &Blank<'_>) -> Vec<Sample>;
 }
 

@@ -2,10 +2,10 @@
 //!
 //! Rates rise until less arrives than the losses at lower rates explain, twice: a burst of losses
 //! looks like a knee once. At the first rate a path that loses much looks like one too, until a
-//! higher rate brings more. Then more than the path carries is offered for the whole time: what
-//! arrives in the second half of it, when the queue has filled or the policer's bucket is empty, is
-//! the capacity after losses. Last, four fifths of that are offered: their loss is the path's own,
-//! and corrects the capacity.
+//! higher rate brings more. Then a rate above the capacity is offered for the whole time: the rate
+//! received in the second half of it, when the queue has filled or the policer's bucket is empty,
+//! is the capacity after losses. Last, four fifths of that are offered: their loss is the path's
+//! own, and corrects the capacity.
 
 use std::time::Duration;
 
@@ -30,21 +30,21 @@ const RISE: f64 = 3.0;
 const FEWEST: f64 = 60.0;
 /// Shortest and longest time of a rising rate.
 const RISING: [Duration; 2] = [Duration::from_millis(300), Duration::from_secs(4)];
-/// Offered over what seems to be the capacity.
+/// Offered over the apparent capacity.
 const OVER: f64 = 1.25;
 /// Offered of the capacity to see the path's own loss.
 const BELOW: f64 = 0.8;
-/// Missing share, beyond what lower rates lose, that makes a knee.
+/// Missing share, beyond the loss at lower rates, that makes a knee.
 const MISSING: f64 = 0.04;
 
-/// Factor of what arrives at the second rate over the first from which the first is below the knee:
-/// half of the way from none to [`RISE`].
+/// Factor of the rate received at the second rate over the first from which the first is below the
+/// knee: half of the way from none to [`RISE`].
 const GROWS: f64 = 2.0;
 
 /// Longest time of a load about the knee that a slow path gets, s.
 const LONGEST_S: f64 = 10.0;
 
-/// Rates that are tried below the knee, and the time of each, s: what a sweep usually takes.
+/// Rates that are tried below the knee, and the time of each, s: the usual ones of a sweep.
 const USUAL: (f64, f64) = (6.0, 1.2);
 
 /// UDP at rising rates in one direction.
@@ -151,7 +151,7 @@ impl Search<'_, '_> {
             if self.is_knee(&delivery) {
                 let again = self.offer(rate, span)?;
                 if self.is_knee(&again) && !self.grows(rate, to_bps, &again)? {
-                    // What arrived includes what the queue or bucket could take at first.
+                    // The received data included the initial filling of the queue or bucket.
                     return Ok(Some(again.late_bps.unwrap_or(again.udp.received_bps)));
                 }
                 self.count(&again);
@@ -212,7 +212,7 @@ impl Search<'_, '_> {
         Duration::from_secs_f64(self.task.step.duration_s.max(needed_s))
     }
 
-    /// Counts what a rate below the knee lost.
+    /// Counts the losses at a rate below the knee.
     fn count(&mut self, delivery: &Delivery) {
         let Udp { sent, received, .. } = delivery.udp;
         self.base.0 += sent;

@@ -131,7 +131,7 @@ pub(crate) struct Delivery {
 }
 
 /// Payload of the largest datagram that is not fragmented on a layer: by the search for the path's
-/// MTU if there was one, else by what this host's kernel knows.
+/// MTU if there was one, else by this host's kernel.
 pub(crate) fn largest_payload(bench: &Bench<'_>, layer: &LayerAddress) -> u32 {
     let known = bench.pmtu.get(layer).copied().or_else(|| {
         let socket = socket::udp((layer.near, 0).into()).ok()?;
@@ -144,7 +144,7 @@ pub(crate) fn largest_payload(bench: &Bench<'_>, layer: &LayerAddress) -> u32 {
         .saturating_sub(layer.family.udp_headers())
 }
 
-/// Sends at one rate and waits until what was sent has arrived or is lost.
+/// Sends at one rate and waits until everything sent has arrived or is lost.
 pub(crate) fn send(
     bench: &mut Bench<'_>,
     layer: &LayerAddress,

@@ -32,7 +32,7 @@ fn set(text: &str) -> Result<Set<'_>, Failure> {
     Set::parse(text).map_err(|e| Failure::new(code::USE, e))
 }
 
-/// The run in a file, or on standard input, if that is what is named.
+/// The run in a file, or on standard input.
 fn file(name: &str) -> Option<Result<Run, Failure>> {
     let run = |text: Vec<u8>| {
         let run = Run::parse(&text).with_context(|| name.to_owned());

@@ -1,4 +1,4 @@
-//! `pathtwin fix HOST`: what is advised, on this host, and on the far one by ssh or by hand.
+//! `pathtwin fix HOST`: the advised remedies, on this host, and on the far one by ssh or by hand.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -48,7 +48,7 @@ pub(super) struct Found<'a> {
     pub(super) best: &'a Tried,
 }
 
-/// Plans what is advised for both ends, and proves it.
+/// Plans the advised remedies for both ends, and proves them.
 pub(super) fn prove(
     arguments: &Fix,
     far: &Reached,
@@ -72,7 +72,7 @@ pub(super) fn prove(
         Some(login) => {
             let own = far.own_address().context("find the own address")?;
             match There::plan(Ssh { login }, found.advice, &own.to_string()) {
-                // With the exit code of `tune` for what a host refuses or lacks.
+                // With the exit code of `tune` for settings that a host refuses or lacks.
                 Err(RemoteError::Failed {
                     exit: Some(exit),
                     message,

@@ -17,7 +17,7 @@ use model::{
 
 use crate::{commands::twin, exit::Failure, progress};
 
-/// The lab, and what `fix` is asked for.
+/// The lab, and the request to `fix`.
 #[derive(Clone, Copy)]
 pub struct InLab<'a> {
     /// The lab.
@@ -49,7 +49,8 @@ impl InLab<'_> {
     /// Searches the twin of a measured path.
     ///
     /// # Errors
-    /// The Run lacks what a twin needs, every run in the lab failed, or it was stopped.
+    /// The Run lacks measurements that a twin needs, every run in the lab failed, or it was
+    /// stopped.
     pub fn twin(&self, run: &Run) -> Result<Twin, Failure> {
         let fit = Fit::prepare(run, Budget(self.budget), env!("CARGO_PKG_VERSION"))?;
         twin::search(&fit, self.lab, self.stop)

@@ -99,7 +99,7 @@ fn trial_lab(image: Option<Image>) -> Result<Lab, LabError> {
     })
 }
 
-/// An image, its document, and what it can do.
+/// An image, its document, and its features.
 #[derive(serde::Serialize)]
 struct Info<'a> {
     path: &'a Path,

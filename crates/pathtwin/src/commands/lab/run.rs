@@ -22,7 +22,7 @@ use crate::{
     format, progress,
 };
 
-/// Reads a spec and applies what the command line sets.
+/// Reads a spec and applies the overrides of the command line.
 pub(crate) fn read_spec(path: &Path, cells: &Cells) -> Result<Spec, Failure> {
     let wrong = |e: anyhow::Error| Failure::new(code::USE, e);
     let text = std::fs::read_to_string(path)

@@ -68,7 +68,7 @@ fn out(arguments: &Run) -> Result<&Path, Failure> {
     folder.ok_or_else(|| wrong("this needs --out DIR for the results"))
 }
 
-/// Refuses what runs in real time.
+/// Refuses cells that run in real time.
 pub(super) fn refuse_native(arguments: &Run) -> Result<(), Failure> {
     match arguments.engine {
         Engine::Uml => Ok(()),

@@ -13,7 +13,7 @@ use super::{live, now_us, seed, unreached};
 use crate::cli::measure::Measure;
 use crate::exit::{Failure, code};
 
-/// Carries out what iperf3 allows of the plan, with the server at `url`.
+/// Runs the part of the plan that iperf3 allows, with the server at `url`.
 pub(super) fn run(
     arguments: &Measure,
     url: &str,

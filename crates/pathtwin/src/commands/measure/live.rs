@@ -35,7 +35,7 @@ impl Display {
         }
     }
 
-    /// Shows what happens.
+    /// Displays the events.
     pub(super) fn show(&mut self, event: &Event<'_>) {
         match event {
             Event::Planned {

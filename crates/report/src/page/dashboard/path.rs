@@ -1,4 +1,4 @@
-//! One path over time: its series with lasting changes and what changed at the same time.
+//! One path over time: its series with lasting changes and the facts that changed at the same time.
 
 use maud::{Markup, html};
 use model::history::Trend;

@@ -20,7 +20,7 @@ pub(super) fn run(socket: UdpSocket, schedule: Schedule, shared: &Shared) {
     while !shared.stopped.load(Ordering::Relaxed) && !is_over(next) {
         next.wait();
         sender.send(next, shared);
-        // Late, because the processor was taken: what was missed is not made up for.
+        // Late, because the processor was busy: missed slots are not made up for.
         let late_ns = match schedule.timing {
             Timing::Kernel => Instant::now().since(next).max(0) as u128,
             Timing::Virtual => 0,
@@ -40,8 +40,8 @@ enum Sender {
 }
 
 impl Sender {
-    /// Sends the probe that is due at `next`. A full queue of the own device loses it, as it would
-    /// lose any datagram.
+    /// Sends the probe that is due at `next`. A full queue of this host's device loses it, as it
+    /// would lose any datagram.
     fn send(&mut self, next: Instant, shared: &Shared) {
         let number = {
             let mut slots = shared.slots();

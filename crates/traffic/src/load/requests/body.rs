@@ -47,7 +47,7 @@ impl ResponseBody {
         self.given.load(Ordering::Relaxed)
     }
 
-    /// So many bytes of requests have come.
+    /// Records that this many bytes of requests have arrived.
     ///
     /// # Errors
     /// They are more than may come.
@@ -56,7 +56,7 @@ impl ResponseBody {
         Ok(())
     }
 
-    /// Takes what of a request comes after its greeting.
+    /// Reads the part of a request after its greeting.
     ///
     /// # Errors
     /// It does not come in time, or is more than may come.

@@ -96,7 +96,7 @@ impl RequestClient {
             let stream = kept.as_ref().ok_or(io::ErrorKind::NotConnected)?;
             let result = http::request(stream, config.bytes);
             if result.is_err() {
-                // What follows on it would be the rest of this one.
+                // The following data on it would be the rest of this one.
                 kept = None;
             }
             result

@@ -82,7 +82,7 @@ impl Open {
 /// Bytes of one write.
 pub(super) static ZEROES: [u8; 64 << 10] = [0; 64 << 10];
 
-/// Writes so many zeroes.
+/// Writes this many zeroes.
 pub(super) fn fill(mut stream: &TcpStream, bytes: u64) -> io::Result<()> {
     let mut left = bytes;
     while left > 0 {

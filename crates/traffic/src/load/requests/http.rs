@@ -34,8 +34,8 @@ pub(super) fn answer(stream: &TcpStream, body: &ResponseBody) -> io::Result<()> 
     Ok(())
 }
 
-/// The next request, or why it is none; nothing if the peer ended between two. `held`: what was
-/// read beyond the one before.
+/// The next request, or why it is none; nothing if the peer ended between two. `held`: bytes read
+/// beyond the previous one.
 fn next(
     mut stream: &TcpStream,
     held: &mut Vec<u8>,

@@ -179,7 +179,7 @@ impl Pool {
     fn work(&self) {
         while let Some((stream, hold)) = self.next() {
             if self.answer(&stream).is_err() {
-                // What it did not take in time is not kept for it.
+                // Data that it did not read in time is discarded.
                 let _ = socket::set_abort(&stream);
             }
             self.lock()

@@ -95,13 +95,13 @@ fn send(
 fn receive(connection: &Connection, mut stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     let lease = shared.stop.lease();
     if tcp_info::read(stream.as_fd()).is_err() {
-        // The kernel does not report what has come: what was read must do, and so it is read at
+        // The kernel does not report arrivals: the bytes read must do, and so they are read at
         // once.
         let mut half = Half::new(connection, shared, Stride::fixed(BUFFER));
         let mut buffer = vec![0; BUFFER];
         return transfer::receive(lease, &mut half, |most| stream.read(&mut buffer[..most]));
     }
-    // What has come is known from the kernel, so that it need not be read to be counted.
+    // The kernel reports the arrived bytes, so that they need not be read to be counted.
     let stride = match shared.drive {
         Drive::Load => Stride::adaptive(CHUNK),
         Drive::Owner => Stride::fixed(usize::MAX),

@@ -131,7 +131,7 @@ fn a_sender_is_slowed_down_by_a_receiver_that_keeps_a_rate() {
     let read = load.bytes();
     drop(load);
     assert!((4_000_000..5_700_000).contains(&read), "{read}");
-    // Beyond what was read, only what the kernels' buffers hold.
+    // Beyond the bytes read, only the capacity of the kernels' buffers.
     assert!(sender.join().unwrap() < read + (16 << 20));
 }
 

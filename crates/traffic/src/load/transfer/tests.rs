@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 
-/// A half that wants so many calls of ten bytes.
+/// A half that requests this many calls of ten bytes.
 struct Calls {
     left: usize,
     moved: Vec<(usize, usize)>,

@@ -116,7 +116,8 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Datagrams of a call: those of one sample, or of so much time as they may wait to be counted.
+    /// Datagrams of a call: those of one sample, or of the maximum time that they may wait to be
+    /// counted.
     fn most(&self) -> usize {
         let collect = self.interval.unwrap_or(COLLECT).as_nanos();
         (collect / interval_ns(self.config, self.config.payload)).clamp(1, MOST) as usize

@@ -98,7 +98,7 @@ fn a_rate_is_kept() {
         config.lease = lease(400, None, Some(8_000_000))
     });
     assert_eq!((&near.errors, &far.errors), (&vec![], &vec![]));
-    // 8 Mbit/s for 450 ms, at most one batch more, and what may go at once after a pause.
+    // 8 Mbit/s for 450 ms, at most one batch more, and the burst after a pause.
     let sent = near.series.last(Column::BytesSent).unwrap();
     assert!(sent <= 450_000 + 80_000 + 30_000, "{sent}");
     assert!(far.series.last(Column::BytesReceived).unwrap() < sent);

@@ -16,9 +16,9 @@ pub struct Drawn {
     pub cell: Cell,
 }
 
-/// So many paths: down 5 to 100 Mbit/s, up 2 to 50, RTT 4 to 150 ms, loss of none (half of them) to
-/// 1 %, a plain queue of a quarter of a BDP to four (at least 20 packets), or fq_codel, codel, pie,
-/// cake or a policer; every third with WireGuard.
+/// This many paths: down 5 to 100 Mbit/s, up 2 to 50, RTT 4 to 150 ms, loss of none (half of them)
+/// to 1 %, a plain queue of a quarter of a BDP to four (at least 20 packets), or fq_codel, codel,
+/// pie, cake or a policer; every third with WireGuard.
 ///
 /// # Errors
 /// A drawn path is none that the lab can make; that would be our mistake.

@@ -26,9 +26,9 @@ use validation::fixes::{self, Fixed, Try};
 use super::Bench;
 use crate::commands::corpus;
 
-/// What each search for a twin, and each trial on it, may take.
+/// Budget of each search for a twin, and of each trial on it.
 const BUDGET: Duration = Duration::from_secs(60);
-/// Seed of what a kept change does once more, from that of the path.
+/// Seed of the repetition of a kept change, derived from that of the path.
 const AGAIN: u64 = 10_000;
 
 /// The scenarios, and where their results are kept.

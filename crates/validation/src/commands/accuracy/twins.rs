@@ -66,7 +66,7 @@ fn one(bench: Bench<'_>, drawn: &Drawn, plan: &Plan) -> Result<One, Failure> {
     let fit = Fit::prepare(&run, BUDGET, env!("CARGO_PKG_VERSION"))?;
     let twin = progress::search(bench.lab, fit.runs(), bench.stop, |bench| fit.search(bench))?;
     let mut asked = Vec::new();
-    // A user sets a shaper by what was measured.
+    // A user sets a shaper by the measured rate.
     let rate = twin.path.cell(&model::path::Trial::default());
     let rate = rate.ok().and_then(|cell| cell.path.down.rate);
     for question in Question::ALL {

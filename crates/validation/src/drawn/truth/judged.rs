@@ -21,7 +21,7 @@ enum Matters {
 }
 
 impl Truth {
-    /// The truth of a path by what was measured, so that it follows from kept effects as well.
+    /// The truth of a path from the measurements, so that it follows from kept effects as well.
     pub fn of(cell: &Cell, recovers: f64, effects: Vec<Effect>) -> Self {
         let mut truth = Self {
             recovers,
@@ -84,8 +84,7 @@ impl Truth {
     }
 
     /// Adds a tunnel whose full packets are two on the path: the lab's routers forward both at no
-    /// cost, real ones do not. Where routers fragment them, the ends see that only by what it
-    /// costs.
+    /// cost, real ones do not. Where routers fragment them, the ends see that only by its cost.
     fn doubled_packets(&mut self, cell: &Cell) {
         let costs = self.causes.iter().any(|c| c.fault == Fault::TunnelMtu);
         if costs || !fault::is_tunnel_between(cell) {
@@ -156,7 +155,7 @@ impl Truth {
         for code in self.causes.iter().flat_map(|c| &c.codes) {
             self.also.remove(code);
         }
-        // What is allowed everywhere needs no directions.
+        // Codes allowed everywhere need no directions.
         let also = &self.also;
         self.allowed.retain(|a| !also.contains(&a.code));
         self
@@ -190,8 +189,8 @@ fn by_goodput(shares: &[f64]) -> Matters {
     }
 }
 
-/// Delay that matters, µs: what is noticed, or on a slow line what three packets take, the one that
-/// is being sent and the two of the smallest window that keeps the line busy.
+/// Delay that matters, µs: a noticeable one, or on a slow line the time of three packets, the one
+/// being sent and the two of the smallest window that keeps the line busy.
 fn noticed_us(cell: &Cell, fault: Fault) -> f64 {
     let packets = Buffer::Packets(3).bytes(cell.path.mtu);
     let line = fault.direction().and_then(|d| cell.path.line(d).rate);

@@ -61,7 +61,7 @@ impl Probe {
         }
         cell.seed = Seed(of.seed.0 + self.seed);
         cell.idle = Duration::from_millis(200);
-        // Both from the path with all its faults: what is compared must be of the same length.
+        // Both from the path with all its faults: compared cells must have the same length.
         (cell.warmup, cell.duration) = times(of, self.direction);
         cell.traffic = Traffic {
             kind: TrafficKind::Tcp,

@@ -179,7 +179,7 @@ fn the_fair_share_of_a_line_is_no_fault() {
     assert_eq!(faults(&truth), [neighbours]);
 }
 
-/// On a line of 256 kbit/s a packet takes 47 ms, and three are what any queue holds.
+/// On a line of 256 kbit/s a packet takes 47 ms, and any queue holds three.
 #[test]
 fn the_time_of_a_few_packets_on_a_slow_line_is_no_latency() {
     let spec = "[path]\nrate = \"256kbit\"\nrtt = \"20ms\"\nup.buffer = \"900ms\"\n";
@@ -193,7 +193,7 @@ fn the_time_of_a_few_packets_on_a_slow_line_is_no_latency() {
     assert_eq!(faults(&with(300.0)), [queue]);
 }
 
-/// The ends cannot see what routers do to the packets of a tunnel, unless it costs something.
+/// The ends cannot see the treatment of a tunnel's packets by routers, unless it costs something.
 #[test]
 fn a_tunnel_between_routers_that_does_not_fit_has_a_name_by_what_it_costs() {
     let spec =

@@ -111,7 +111,7 @@ impl<'a> Kept<'a> {
         let file = folder.join(format!("{}.{what}", drawn.cell.name));
         let same = std::fs::read_to_string(&spec).is_ok_and(|text| drawn.is_of(&text));
         if !same {
-            // What is kept of another spec of this name is worth nothing any more.
+            // Files kept for another spec of this name are worthless now.
             for old in ["truth.json", "quick.json", "default.json"] {
                 let _ = std::fs::remove_file(folder.join(format!("{}.{old}", drawn.cell.name)));
             }
