@@ -7,20 +7,20 @@ use model::{advice::Keep, spec::quantity};
 
 use super::proof::GoalName;
 
-/// Try remedies on a twin of the path before a host is touched, and name the one to take
+/// Try remedies on a twin of the path before a host is changed, and recommend one
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin advise run.json
   pathtwin advise run.json --for latency --keep 'goodput>=90%'
-  pathtwin advise twin.json --for throughput       (a twin that was made before)
+  pathtwin advise twin.json --for throughput       (an existing twin)
   pathtwin advise run.json --output json > advice.json
 
-Changing nothing is always among what is tried, and wins ties. Figures of --keep: goodput, rtt, rtt-p99,
-retransmitted, each with -down or -up for one direction; a percentage is of what it is now. What is
-tried and how it is judged: docs/reference/advice.md.
+No change is always a candidate, and wins ties. Figures of --keep: goodput, rtt, rtt-p99,
+retransmitted, each with -down or -up for one direction; a percentage is relative to the present
+value. Candidates and criteria: docs/reference/advice.md.
 
-Exit codes: 0 done, 1 the twin does not fit, 2 wrong use or a run that lacks data, 3 something is
-missing, 4 every trial failed in the lab, 130 stopped by Ctrl-C (what was run is kept and not run again).")]
+Exit codes: 0 success, 1 the twin does not fit, 2 usage error or a run that lacks data, 3 something
+is missing, 4 every trial failed in the lab, 130 stopped by Ctrl-C (completed runs are cached).")]
 pub(crate) struct Advise {
     /// A Run or a Twin: a file, - for standard input, or the beginning of a Run's id in the history
     #[cfg_attr(feature = "history", arg(required_unless_present = "calibration"))]

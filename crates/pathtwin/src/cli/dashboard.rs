@@ -17,8 +17,8 @@ pages change nothing. A browser asks for the token, other programs send it as
 \"Authorization: Bearer TOKEN\". It is not encrypted on the way: beyond a trusted network, use a
 reverse proxy with TLS. See docs/reference/dashboard.md.
 
-Exit codes: 0 ended by Ctrl-C, 2 usage error, 3 the history cannot be opened, 4 the address cannot be
-used.")]
+Exit codes: 0 ended by Ctrl-C, 2 usage error, 3 the history cannot be opened, 4 the address cannot
+be used.")]
 pub(crate) struct Dashboard {
     /// The history: a file, or postgres://USER@HOST/DATABASE; default: $PATHTWIN_STORE, else the
     /// user's own

@@ -14,7 +14,8 @@ use model::findings::Severity;
 
 Each cause has a page in docs/causes/.
 
-Exit codes: 0 success, 1 a finding is as severe as --fail-on or worse, 2 usage error or not a run.")]
+Exit codes: 0 success, 1 a finding is as severe as --fail-on or worse, 2 usage error or not a
+run.")]
 pub(crate) struct Explain {
     /// The run: a file of `measure --out` or `--output json`, - for standard input, or the
     /// beginning of its id in the history

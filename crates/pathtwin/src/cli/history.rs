@@ -59,7 +59,7 @@ Documents with the label keep are never pruned."
     /// Write documents to standard output, one a line
     Export(Selection),
     /// Add runs and exported documents
-    #[command(after_help = "A document that is there already is not added again.")]
+    #[command(after_help = "A document that is already in the history is not added again.")]
     Import(Import),
     /// Delete old documents, or the oldest above a size
     Prune(Prune),

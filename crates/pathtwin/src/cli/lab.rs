@@ -101,7 +101,7 @@ pub(crate) struct Run {
 
 The rows have no cost (cpu_s, wall_s, cached), so they are the same bytes for every split.
 
-Exit codes: 0 all cells have rows, 2 wrong use, 4 cells are missing or failed.")]
+Exit codes: 0 all cells have rows, 2 usage error, 4 cells are missing or failed.")]
 pub(crate) struct Gather {
     /// Folders with the results of segments
     #[arg(required = true, value_name = "DIR")]
@@ -217,7 +217,7 @@ pub(crate) enum KernelCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// List all images with version and hash, by which PATHTWIN_KERNEL can name them
+    /// List all images with version and hash, either of which PATHTWIN_KERNEL accepts
     List,
     /// Show the version and the features of the image
     Info {

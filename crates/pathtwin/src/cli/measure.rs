@@ -14,12 +14,12 @@ use super::Format;
   pathtwin measure 192.0.2.7 --via 100.64.0.7 --quick     (baseline and tunnel side by side)
   pathtwin measure --lab cases/1-dorm/twin.toml --quick
   pathtwin measure server.example --budget-bytes 2GB --out run.json
-  pathtwin measure iperf3://server.example                (the part of the plan that iperf3 supports)
+  pathtwin measure iperf3://server.example                (the steps that iperf3 supports)
   pathtwin measure iperf3://server.example -R -C bbr      (one test)
 
-The far end runs `pathtwin serve`, which prints the command for this end. A key that opened a session
-is remembered for that host. `pathtwin HOST` is short for `pathtwin measure HOST`. Ctrl-C ends a run
-early; the samples so far are kept, and the run is marked. Plans and their keys:
+The far end runs `pathtwin serve`, which prints the command for this end. A key that opened a
+session is remembered for that host. `pathtwin HOST` is short for `pathtwin measure HOST`. Ctrl-C
+ends a run early; the samples so far are kept, and the run is marked. Plans and their keys:
 docs/reference/plan.md.
 
 Exit codes: 0 success, 1 an iperf3 sample is not valid, 2 usage error, 3 something is missing, 4 the

@@ -16,7 +16,7 @@ use super::Format;
 Nothing is sent and nothing is changed. Without root the processes of other users are not named.
 Verdicts, figures and bounds: docs/reference/observe.md.
 
-Exit codes: 0 success, 2 usage error, 3 the kernel lacks something, 130 stopped by Ctrl-C before
+Exit codes: 0 success, 2 usage error, 3 the kernel lacks a feature, 130 stopped by Ctrl-C before
 --duration had passed (the result so far is printed).")]
 pub(crate) struct Observe {
     /// Only connections to these addresses: 10.0.0.0/8, 2001:db8::/32, 192.0.2.1

@@ -19,7 +19,8 @@ use model::{
   sudo pathtwin tune confirm                    (within a minute, better from a new login)
   sudo pathtwin tune undo
 States, guarantees and their limits: docs/reference/tune.md.
-Exit codes: 0 done, 1 undone, 2 wrong use, 3 refused or something is missing, 4 undone with errors.")]
+Exit codes: 0 success, 1 undone, 2 usage error, 3 refused or something is missing, 4 undone with
+errors.")]
 pub(crate) enum Tune {
     Plan(Box<Plan>),
     Apply(Box<Apply>),
@@ -126,7 +127,7 @@ pub(crate) enum TuneForm {
     Json,
 }
 
-/// Show the changes, and the reasons against them; changes nothing
+/// Show the planned changes and any objections to them; changes nothing
 #[derive(Debug, Args)]
 pub(crate) struct Plan {
     #[command(flatten)]
@@ -195,7 +196,7 @@ pub(crate) enum Snippet {
     CloudInit,
 }
 
-/// Show the change that waits for its confirmation; undo those whose keeper died
+/// Show the pending change; undo those whose keeper died
 #[derive(Debug, Args)]
 pub(crate) struct Status {
     #[command(flatten)]
@@ -206,7 +207,7 @@ pub(crate) struct Status {
     pub(crate) output: TuneForm,
 }
 
-/// Keep the change that waits, until the next boot
+/// Keep the pending change until the next boot
 #[derive(Debug, Args)]
 pub(crate) struct Confirm {
     /// The beginning of its id
@@ -224,10 +225,10 @@ pub(crate) struct Confirm {
     pub(crate) prolong: Option<Duration>,
 }
 
-/// Undo a change, waiting or confirmed
+/// Undo a pending or confirmed change
 #[derive(Debug, Args)]
 pub(crate) struct Undo {
-    /// The beginning of its id; default: the one that waits
+    /// The beginning of its id; default: the pending one
     pub(crate) id: Option<String>,
 
     #[command(flatten)]
@@ -245,7 +246,7 @@ pub(crate) struct List {
     pub(crate) output: TuneForm,
 }
 
-/// Set the change that waits aside, or apply it again
+/// Set the pending change aside, or apply it again
 #[derive(Debug, Args)]
 pub(crate) struct Switch {
     /// The beginning of its id

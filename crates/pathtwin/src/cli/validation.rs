@@ -11,12 +11,11 @@ use super::Format;
 #[command(after_help = "Examples:
   pathtwin lab accuracy                     (the table of docs/accuracy.md)
   pathtwin lab accuracy --paths 6
-  pathtwin lab accuracy --coverage 200      (whether the stated intervals hold)
-  pathtwin lab accuracy --pairs 500 --out pairs   (whether compare is right; resumes where it stopped)
-  pathtwin lab accuracy --twins 30 --draw 7  (whether what twins predict is so)
-  pathtwin lab accuracy --causes 200 --quick --out drawn   (whether explain is right on paths that
-                                             nobody chose; resumes where it stopped)
-  pathtwin lab accuracy --fixes 40 --out fixes  (what fix does on 40 paths of the corpus; resumes)
+  pathtwin lab accuracy --coverage 200      (coverage of the stated intervals)
+  pathtwin lab accuracy --pairs 500 --out pairs  (verdicts of compare; resumes where it stopped)
+  pathtwin lab accuracy --twins 30 --draw 7  (predictions of twins)
+  pathtwin lab accuracy --causes 200 --quick --out drawn  (findings on random paths; resumes)
+  pathtwin lab accuracy --fixes 40 --out fixes  (changes by fix on 40 paths of the corpus; resumes)
 
 Exit codes: 0 success, 3 something is missing, 4 a run failed.")]
 pub struct Accuracy {
@@ -69,7 +68,7 @@ pub struct Accuracy {
 /// Options for a corpus.
 #[derive(Debug, Args)]
 pub struct Corpus {
-    /// Judge the scenarios of this folder instead of a run, and count how often that is right
+    /// Evaluate the rules on the scenarios of this folder instead of a run
     #[arg(long, value_name = "DIR", group = "what")]
     pub corpus: Option<PathBuf>,
     /// Scenarios and seeds

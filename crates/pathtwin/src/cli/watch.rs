@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Measure paths all the time within a budget, and report each lasting change once
+/// Measure paths continuously within a budget, and report each lasting change once
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin watch --example > watch.toml
   pathtwin watch --config watch.toml --check
   pathtwin watch --config watch.toml
 
-Probes always, short loads seldom, the full plan daily and after a change; random waits; never more
-bytes in a month than the budget; only while the line is quiet. A change is reported to a program or
-a webhook. Keys of the config: docs/reference/watch.md.
+Probes run continuously, short loads occasionally, the full plan daily and after a change, at random
+intervals, only while the line is quiet, and never with more bytes in a month than the budget. A
+change is reported to a program or a webhook. Keys of the config: docs/reference/watch.md.
 
 Exit codes: 0 ended by Ctrl-C, 2 usage error or wrong config, 3 the state or the history cannot be
 used, 4 the watch failed.")]
@@ -24,7 +24,7 @@ pub(crate) struct Watch {
     /// Only check the config, and print the measurement intervals within the budget
     #[arg(long, requires = "config")]
     pub(crate) check: bool,
-    /// Print a config to begin with
+    /// Print an example config
     #[arg(long, conflicts_with = "config")]
     pub(crate) example: bool,
 }
