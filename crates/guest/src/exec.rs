@@ -15,6 +15,8 @@ use anyhow::Context;
 use model::{
     cell::Cell,
     job::{self, Exec, ExecOutput},
+    text,
+    text::Value,
 };
 use sys::{boot, clock::Instant};
 use testbed::Testbed;
@@ -155,8 +157,9 @@ fn watchdog(engine: Engine<'_>, programs: usize, limit: Duration) {
     let file = engine.folder.join(job::OUTPUT_FILE);
     std::thread::spawn(move || {
         Instant(0).after(FIRST + limit).wait();
-        let error = Some(format!(
-            "stopped after {limit:?} of virtual time (see --limit)"
+        let error = Some(text!(
+            "stopped after {n} s of virtual time (see --limit)",
+            n = Value::Count(limit.as_secs_f64())
         ));
         let virtual_ns = Instant::now().0;
         let output = ExecOutput {

@@ -10,8 +10,9 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use measure::{
+    far::FarError,
     run::{Start, Target, measure},
     serve::{Config, Server},
 };
@@ -21,6 +22,7 @@ use model::{
     net::Layer,
     plan::Plan,
     run::{Column, Run, Series},
+    text,
 };
 use sys::{clock::Instant, tc::StatsReader};
 use testbed::{Node, Testbed};
@@ -35,7 +37,10 @@ use crate::{Engine, flows, times::Times};
 pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<MeasureOutput> {
     let ends = Ends::open(engine, &job.cell, &job.program)?;
     let limit = Duration::from_nanos(job.limit_ns);
-    let late = format!("still measuring after {limit:?} of virtual time");
+    let late = text!(
+        "still measuring after {n} s of virtual time",
+        n = model::text::Value::Count(limit.as_secs_f64())
+    );
     let output = MeasureOutput {
         error: Some(late),
         run: None,
@@ -50,7 +55,7 @@ pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<Meas
     ends.close();
     Ok(MeasureOutput {
         error: None,
-        run: Some(Box::new(run?)),
+        run: Some(Box::new(run??)),
         truth,
     })
 }
@@ -101,7 +106,7 @@ impl Ends {
         engine: Engine<'_>,
         plan: &Plan,
         cell: &Cell,
-    ) -> anyhow::Result<Run> {
+    ) -> anyhow::Result<Result<Run, FarError>> {
         let start = Start {
             control: SocketAddr::new(self.targets[0].far, PORT),
             key: &self.key,
@@ -116,8 +121,7 @@ impl Ends {
             cancel: &AtomicBool::new(false),
         };
         let near = self.bed.near();
-        let run = near.ns.run(|| measure(start, &mut |_| {}))?;
-        run.map_err(|e| anyhow!("{e}"))
+        Ok(near.ns.run(|| measure(start, &mut |_| {}))?)
     }
 
     /// Ends the server and the cross traffic.

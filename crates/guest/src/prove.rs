@@ -1,12 +1,11 @@
 //! Remedies on the ends of a path by the real `tune`: applied, measured in turns, kept or undone.
 
 use std::{
-    error::Error,
     ffi::OsString,
     io::{self, Write},
     path::{Path, PathBuf},
     process::{Command, ExitCode},
-    time::Duration,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use anyhow::{Context, anyhow};
@@ -15,11 +14,12 @@ use model::{
     job::{Prove, ProveOutput},
     net::Side,
     text,
+    text::Text,
 };
 use testbed::Node;
 use tune::{
-    BootClock, Criteria, Env, Folder, Here, Host, HostError, Live, Machine, Place, Request, Site,
-    Sites, TuneError, Unobserved,
+    BootClock, Criteria, Env, Folder, Here, Host, HostError, Live, Machine, MeasureError,
+    Operation, Place, Request, Site, Sites, TuneError, Unobserved,
 };
 
 use crate::{
@@ -41,7 +41,10 @@ pub(crate) fn run(engine: Engine<'_>, job: &Prove) -> anyhow::Result<ProveOutput
     let ends = Ends::open(engine, &job.cell, &job.program)?;
     let limit = Duration::from_nanos(job.limit_ns);
     let late = ProveOutput {
-        error: Some(format!("still at work after {limit:?} of virtual time")),
+        error: Some(text!(
+            "still at work after {n} s of virtual time",
+            n = model::text::Value::Count(limit.as_secs_f64())
+        )),
         ..ProveOutput::default()
     };
     watchdog(engine, limit, late);
@@ -55,7 +58,7 @@ pub(crate) fn run(engine: Engine<'_>, job: &Prove) -> anyhow::Result<ProveOutput
     match bench.planned(&mut output) {
         Ok(Some(hosts)) => bench.prove(&hosts, &mut output),
         Ok(None) => {}
-        Err(error) => output.error = Some(format!("{error:#}")),
+        Err(error) => output.error = Some(told(&error)),
     }
     ends.close();
     Ok(output)
@@ -73,10 +76,8 @@ impl Machine for Namespace<'_> {
     }
 
     fn enter<T>(&self, act: impl FnOnce() -> T) -> Result<T, HostError> {
-        self.node.ns.run(act).map_err(|error| HostError::Io {
-            op: format!("enter {}", self.node.name),
-            error,
-        })
+        let enter = Operation::Enter(self.node.name.to_owned());
+        self.node.ns.run(act).map_err(enter.failed())
     }
 
     fn keeper(&self, id: &ChangeId) -> io::Result<Command> {
@@ -120,6 +121,7 @@ impl<'a> Bench<'a> {
             settings: wanted.settings,
             probes: Vec::new(),
             program: self.job.program.clone(),
+            created_unix_s: unix_s(),
         };
         let id = ChangeId::from_random(self.bytes(side));
         let planned = node
@@ -136,13 +138,9 @@ impl<'a> Bench<'a> {
                 Ok(Some(Here::new(Namespace { node, folder }, side, plan)))
             }
             Err(TuneError::Refused(all)) => {
-                let all = all.iter().map(|refusal| {
-                    text!(
-                        "{host}: {source}",
-                        host = name,
-                        source = refusal.to_string()
-                    )
-                });
+                let all = all
+                    .iter()
+                    .map(|refusal| text!("{host}: {source}", host = name, source = refusal.text()));
                 output.not_applied.extend(all);
                 Ok(None)
             }
@@ -181,7 +179,7 @@ impl<'a> Bench<'a> {
 
     fn in_turns(&self, sites: &Sites<'_>, output: &mut ProveOutput) {
         if let Err(error) = sites.apply(self.limit) {
-            output.error = Some(format!("apply the change: {}", whole(&error)));
+            output.error = Some(text!("apply the change: {error}", error = error.text()));
             return;
         }
         let criteria = Criteria {
@@ -195,42 +193,51 @@ impl<'a> Bench<'a> {
             let run = self
                 .ends
                 .measure(self.engine, &self.job.plan, &self.job.cell);
-            run.map_err(Into::into)
+            let run = run.map_err(|error| MeasureError::new(told(&error), error))?;
+            run.map_err(|error| MeasureError::new(error.text(), error))
         };
         let settled = sites.prove(&mut measure, &criteria);
         match settled.proof {
             Ok(proof) => output.proof = Some(Box::new(proof)),
-            Err(error) => output.error = Some(whole(&error)),
+            Err(error) => output.error = Some(error.text()),
         }
         if let Some(error) = settled.failed.first() {
-            output.error = Some(whole(error));
+            output.error = Some(error.text());
         }
     }
 }
 
 /// Settings of undone changes that differ from their old values.
-fn left_changed(hosts: &Hosts<'_>) -> Option<String> {
+fn left_changed(hosts: &Hosts<'_>) -> Vec<Text> {
     let of = |host: &Here<Namespace<'_>>| {
         let change: Change = host.change()?;
-        let name = || vec![host.machine().node.name.to_owned()];
-        Some(host.left_changed(&change).unwrap_or_else(|_| name()))
+        let name = host.machine().node.name;
+        Some(match host.left_changed(&change) {
+            Ok(left) => left.iter().map(|setting| setting.text()).collect(),
+            Err(error) => vec![text!(
+                "{host}: {source}",
+                host = name,
+                source = error.text()
+            )],
+        })
     };
-    let left: Vec<String> = hosts.iter().filter_map(of).flatten().collect();
-    (!left.is_empty()).then(|| left.join("; "))
+    let left: Vec<Vec<Text>> = hosts.iter().filter_map(of).collect();
+    left.concat()
 }
 
-/// An error with its causes, except those that its text has already.
-fn whole(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let own = error.to_string();
-        if !text.contains(&own) {
-            text = format!("{text}: {own}");
-        }
-        cause = error.source();
-    }
-    text
+/// An error of this program as a text: of the hosts' settings in any language, else in English.
+fn told(error: &anyhow::Error) -> Text {
+    let of_change = error.downcast_ref::<TuneError>().map(TuneError::text);
+    let of_host = || error.downcast_ref::<HostError>().map(HostError::text);
+    of_change
+        .or_else(of_host)
+        .unwrap_or_else(|| Text::plain(format!("{error:#}")))
+}
+
+/// Virtual time since 1970.
+fn unix_s() -> Option<u64> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.ok().map(|d| d.as_secs())
 }
 
 /// The keeper of a change, in a process of its own.

@@ -13,6 +13,8 @@ use model::{
     cell::Cell,
     job::{OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE},
     record::{Kind, OUTPUT_SCHEMA, Output, ProbeSample, QueueInfo, Stream},
+    text,
+    text::Text,
 };
 use sys::clock::Instant;
 use testbed::Testbed;
@@ -120,7 +122,10 @@ fn watchdog(engine: Engine<'_>, times: Times) {
     let file = engine.folder.join(OUTPUT_FILE);
     std::thread::spawn(move || {
         deadline.wait();
-        let output = empty(Some(format!("hung: still running {GRACE:?} after its end")));
+        let output = empty(Some(text!(
+            "hung: still running {n} s after its end",
+            n = GRACE.as_secs()
+        )));
         if let Ok(bytes) = serde_json::to_vec(&output) {
             let _ = crate::engine::put(&file, &bytes);
         }
@@ -128,7 +133,7 @@ fn watchdog(engine: Engine<'_>, times: Times) {
     });
 }
 
-fn empty(error: Option<String>) -> Output {
+fn empty(error: Option<Text>) -> Output {
     Output {
         schema: OUTPUT_SCHEMA,
         error,

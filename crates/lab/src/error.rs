@@ -2,7 +2,7 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use model::{record::StreamError, spec::quantity::QuantityError};
+use model::{record::StreamError, spec::quantity::QuantityError, text::Text};
 
 use crate::{batch::BatchError, segment::SegmentError};
 
@@ -136,7 +136,7 @@ pub enum LabError {
         /// Its task.
         task: Task,
         /// The guest's own message.
-        report: String,
+        report: Text,
     },
     /// The guest reported neither a run nor an error.
     #[error(

@@ -5,6 +5,7 @@ use std::{borrow::Cow, path::Path};
 use model::{
     cell::Cell,
     job::{self, Command, Exec, ExecOutput, OUTPUT_FILE},
+    text::Text,
     units::Seed,
 };
 use serde::Serialize;
@@ -32,7 +33,7 @@ pub struct Ended {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecResult {
     /// Reason why they were stopped, if they were.
-    pub error: Option<String>,
+    pub error: Option<Text>,
     /// The programs in the order they were given.
     pub programs: Vec<Ended>,
     /// Virtual time from boot to the end, s.

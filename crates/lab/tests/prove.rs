@@ -111,7 +111,7 @@ fn bbr_at_the_receiver_of_a_lossy_path_is_undone_without_a_trace() {
     let proof = done.proof.expect("a proof");
     assert!(!proof.decision.is_kept(), "{}", proof.text);
     assert_eq!(done.changes[0].state, State::RolledBack);
-    assert_eq!(done.left_changed, None);
+    assert_eq!(done.left_changed, []);
 }
 
 /// Case 3 in small: a shaper with fq_codel on both hosts takes the queue of the line away.
@@ -151,7 +151,7 @@ fn bbr_that_fills_a_buffer_is_undone_for_the_delay() {
     let proof = done.proof.expect("a proof");
     assert_eq!(proof.decision, Decision::Worse, "{}", proof.text);
     assert_eq!(done.changes[0].state, State::RolledBack);
-    assert_eq!(done.left_changed, None);
+    assert_eq!(done.left_changed, []);
 }
 
 /// fq_codel without a shaper where the queue is elsewhere: the setting does not act, and the report
@@ -167,5 +167,5 @@ fn a_queue_that_never_fills_is_undone_as_one_that_did_not_act() {
     let done = proved(path, remedies, Goal::Latency);
     let proof = done.proof.expect("a proof");
     assert_eq!(proof.decision, Decision::DidNotAct, "{}", proof.text);
-    assert_eq!(done.left_changed, None);
+    assert_eq!(done.left_changed, []);
 }

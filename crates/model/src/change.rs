@@ -17,7 +17,7 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::Text;
+use crate::{text, text::Text};
 
 pub use commands::processors;
 pub use error::SettingError;
@@ -120,26 +120,39 @@ pub struct SettingFile {
 }
 
 /// Something that happened to a Change.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Time, nanoseconds of CLOCK_BOOTTIME.
     pub boottime_ns: u64,
     /// Description.
-    pub what: String,
+    pub what: Text,
 }
 
 /// Error reading a Change document.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum ChangeError {
     /// It is not one.
-    #[error("not a change: {0}")]
     Malformed(#[from] serde_json::Error),
     /// It was written by a later program.
-    #[error("a change of schema {0}; this program reads up to {CHANGE_SCHEMA}")]
     Newer(u32),
-    /// A number in it is impossible.
-    #[error("an impossible change: {0}")]
-    Impossible(&'static str),
+    /// Its state names a step that it lacks.
+    NoStep,
+}
+
+impl ChangeError {
+    /// The error with its values, for reports in any language. What a parser says is English.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Malformed(error) => text!("not a change: {error}", error = error.to_string()),
+            Self::Newer(schema) => text!(
+                "a change of schema {schema}; this program reads up to {known}",
+                schema = *schema,
+                known = CHANGE_SCHEMA
+            ),
+            Self::NoStep => text!("an impossible change: its state names a step it lacks"),
+        }
+    }
 }
 
 impl Change {
@@ -160,7 +173,7 @@ impl Change {
         let change: Change = serde_json::from_slice(text)?;
         let outside = |step: usize| step >= change.steps.len();
         if change.state.step().is_some_and(outside) {
-            return Err(ChangeError::Impossible("its state names a step it lacks"));
+            return Err(ChangeError::NoStep);
         }
         Ok(change)
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
     advice::{Goal, Keep},
@@ -124,7 +124,7 @@ pub struct Prove {
 pub struct ProveOutput {
     /// Reason if there is no proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
+    pub error: Option<Text>,
     /// Remedies that the hosts cannot apply, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_applied: Vec<Text>,
@@ -136,8 +136,12 @@ pub struct ProveOutput {
     pub proof: Option<Box<Proof>>,
     /// Differences between the hosts' settings read before and after the job, if any remain
     /// although the change was undone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub left_changed: Option<String>,
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "some_or_one"
+    )]
+    pub left_changed: Vec<Text>,
 }
 
 impl ProveOutput {
@@ -148,12 +152,26 @@ impl ProveOutput {
     }
 }
 
+/// Texts in a list; a document of an earlier program has all of them in one.
+fn some_or_one<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Text>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Read {
+        Some(Vec<Text>),
+        One(Option<Text>),
+    }
+    Ok(match Read::deserialize(from)? {
+        Read::Some(all) => all,
+        Read::One(one) => one.into_iter().collect(),
+    })
+}
+
 /// Result of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasureOutput {
     /// Reason if there is no run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
+    pub error: Option<Text>,
     /// The run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Box<Run>>,
@@ -196,11 +214,11 @@ pub struct Command {
 }
 
 /// Exit statuses of the programs. Their output is in `N.stdout` and `N.stderr`, N from 0.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExecOutput {
     /// Error of the guest itself, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
+    pub error: Option<Text>,
     /// Exit status of each; absent if it was stopped because the last foreground program had ended.
     pub statuses: Vec<Option<i32>>,
     /// Virtual time from boot to the end, ns.

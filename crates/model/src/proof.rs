@@ -80,7 +80,7 @@ impl fmt::Display for Decision {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Acted {
     /// The setting.
-    pub setting: String,
+    pub setting: Text,
     /// True if it acted; absent if there is no evidence either way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acted: Option<bool>,

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::net::Direction;
+use crate::{net::Direction, text::Text};
 
 /// Version of [`Output`] and of the record stream.
 pub const OUTPUT_SCHEMA: u32 = 1;
@@ -256,7 +256,7 @@ pub struct Output {
     pub schema: u32,
     /// Error, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
+    pub error: Option<Text>,
     /// Kernel release.
     pub kernel: String,
     /// Virtual time from boot to the end, ns.

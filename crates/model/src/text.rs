@@ -74,6 +74,15 @@ impl Text {
         }
     }
 
+    /// Texts in a row, separated by semicolons.
+    pub fn list(texts: impl IntoIterator<Item = Text>) -> Self {
+        let mut all = texts.into_iter();
+        let first = all.next().unwrap_or_else(|| Self::fixed(""));
+        all.fold(first, |first, next| {
+            crate::text!("{first}; {next}", first = first, next = next)
+        })
+    }
+
     /// The English template, the key in catalogues.
     pub fn template(&self) -> &str {
         &self.template

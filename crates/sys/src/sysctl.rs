@@ -9,11 +9,13 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use model::{text, text::Text};
+
 /// A parameter that could not be read or written.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum SysctlError {
     /// Reading failed.
-    #[error("cannot read sysctl {key}: {error}")]
     Read {
         /// Dotted name.
         key: String,
@@ -22,7 +24,6 @@ pub enum SysctlError {
         error: io::Error,
     },
     /// Writing failed.
-    #[error("cannot set sysctl {key} to {value:?}: {error}")]
     Write {
         /// Dotted name.
         key: String,
@@ -35,6 +36,25 @@ pub enum SysctlError {
 }
 
 impl SysctlError {
+    /// The error with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Read { key, error } => {
+                text!(
+                    "cannot read sysctl {key}: {error}",
+                    key = key,
+                    error = error
+                )
+            }
+            Self::Write { key, value, error } => text!(
+                "cannot set sysctl {key} to \"{value}\": {error}",
+                key = key,
+                value = value,
+                error = error
+            ),
+        }
+    }
+
     /// The cause.
     pub fn io(&self) -> &io::Error {
         match self {

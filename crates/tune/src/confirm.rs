@@ -9,7 +9,7 @@ use crate::{
     error::TuneError,
     holds::{brief, same_value},
     lookup::{find, lock},
-    outcome::Rollback,
+    outcome::{Drift, Rollback},
     persist::remove,
     probe::Prober,
     progress::advance,
@@ -23,7 +23,7 @@ pub struct Confirmed {
     /// The change.
     pub change: Change,
     /// Settings that somebody else has changed since.
-    pub drift: Vec<String>,
+    pub drift: Vec<Drift>,
 }
 
 /// Keeps a pending change until the next boot, if new connections to its probes succeed and its
@@ -203,16 +203,15 @@ fn connect(change: &Change, prober: &mut dyn Prober) -> Result<(), TuneError> {
 }
 
 /// Settings that no longer have the value that was applied.
-fn drift(env: &mut Env<'_>, change: &Change) -> Result<Vec<String>, TuneError> {
+fn drift(env: &mut Env<'_>, change: &Change) -> Result<Vec<Drift>, TuneError> {
     let mut all = Vec::new();
     for step in &change.steps {
         let now = env.host.read(&step.setting)?;
         if step.new.as_ref().is_some_and(|new| !same_value(new, &now)) {
-            all.push(format!(
-                "{}: somebody else has set it to {}",
-                step.setting,
-                brief(&now)
-            ));
+            all.push(Drift {
+                setting: step.setting.clone(),
+                now: brief(&now),
+            });
         }
     }
     Ok(all)
@@ -221,6 +220,6 @@ fn drift(env: &mut Env<'_>, change: &Change) -> Result<Vec<String>, TuneError> {
 fn over(change: &Change) -> TuneError {
     TuneError::Over {
         id: change.id.clone(),
-        state: change.state.to_string(),
+        state: change.state.clone(),
     }
 }

@@ -8,7 +8,7 @@ use model::{
 };
 
 use crate::{
-    error::{HostError, Refusal},
+    error::{HostError, Refusal, RefusalReason},
     holds::holds,
     host::Host,
 };
@@ -45,7 +45,7 @@ impl Fake {
     fn put(&self, setting: &Setting, value: &str) -> Result<(), HostError> {
         let name = name(setting);
         if self.stubborn.borrow().iter().any(|s| s == name) {
-            return Err(HostError::NotTaken("nothing".to_owned()));
+            return Err(HostError::NotTaken(Text::name("nothing")));
         }
         self.set(name, value);
         Ok(())
@@ -74,7 +74,7 @@ impl Host for Fake {
 
     fn read(&mut self, setting: &Setting) -> Result<Saved, HostError> {
         let value = self.values.borrow().get(name(setting)).cloned();
-        let value = value.ok_or_else(|| HostError::Unusable(setting.to_string()))?;
+        let value = value.ok_or_else(|| HostError::Unusable(Box::new(setting.clone())))?;
         Ok(Saved::Parameter {
             value,
             allowed: None,
@@ -83,7 +83,7 @@ impl Host for Fake {
 
     fn check(&mut self, setting: &Setting, old: &Saved) -> Result<Vec<Text>, Refusal> {
         match name(setting).contains("refused") {
-            true => Err(Refusal::new(setting, "refused", "another one")),
+            true => Err(Refusal::new(setting, RefusalReason::Dependent)),
             false => Ok(vec![Text::name(holds(setting, old).to_string())]),
         }
     }
@@ -94,14 +94,14 @@ impl Host for Fake {
 
     fn write(&mut self, setting: &Setting, _: &Saved) -> Result<(), HostError> {
         let Setting::Sysctl { value, .. } = setting else {
-            return Err(HostError::Unusable(setting.to_string()));
+            return Err(HostError::Unusable(Box::new(setting.clone())));
         };
         self.put(setting, value)
     }
 
     fn restore(&mut self, setting: &Setting, old: &Saved) -> Result<(), HostError> {
         let Saved::Parameter { value, .. } = old else {
-            return Err(HostError::Unusable(setting.to_string()));
+            return Err(HostError::Unusable(Box::new(setting.clone())));
         };
         self.put(setting, value)
     }

@@ -1,6 +1,10 @@
 //! Comparison of a setting with a value that was read.
 
-use model::change::{Queue, Saved, Setting, processors};
+use model::{
+    change::{Queue, Saved, Setting, processors},
+    text,
+    text::Text,
+};
 use sys::{route::table::Entry, tc::Handle};
 
 /// Returns true if a value read from the host is the value of a setting. Options of a queue
@@ -48,34 +52,41 @@ pub(crate) fn same_value(a: &Saved, b: &Saved) -> bool {
 }
 
 /// A value in a few words.
-pub(crate) fn brief(value: &Saved) -> String {
+pub(crate) fn brief(value: &Saved) -> Text {
     match value {
-        Saved::Parameter { value, .. } => value.clone(),
+        Saved::Parameter { value, .. } => Text::name(value),
         Saved::Route { entry } => {
             let cc = Entry::from_bytes(&entry.0).and_then(|e| e.metrics().congctl);
-            cc.unwrap_or_else(|| "the host's congestion control".to_owned())
+            cc.map_or_else(|| text!("the host's congestion control"), Text::name)
         }
-        Saved::NoRoute => "no route of its own".to_owned(),
-        Saved::Queues { qdiscs, .. } => qdiscs
-            .first()
-            .map_or("no queue discipline", |q| q.kind.as_str())
-            .to_owned(),
-        Saved::MssClamp { present: true } => "a clamp".to_owned(),
-        Saved::MssClamp { present: false } => "no clamp".to_owned(),
+        Saved::NoRoute => text!("no route of its own"),
+        Saved::Queues { qdiscs, .. } => match qdiscs.first() {
+            Some(root) => Text::name(&root.kind),
+            None => text!("no queue discipline"),
+        },
+        Saved::MssClamp { present: true } => text!("a clamp"),
+        Saved::MssClamp { present: false } => text!("no clamp"),
         Saved::Offloads { active, .. } => {
             let all: Vec<&str> = active.iter().map(String::as_str).collect();
-            all.join(" ")
+            Text::name(all.join(" "))
         }
-        Saved::Processors { masks } => masks.join(" "),
-        Saved::NoIngress => "no shaper".to_owned(),
+        Saved::Processors { masks } => Text::name(masks.join(" ")),
+        Saved::NoIngress => text!("no shaper"),
         Saved::Ingress { hook, qdiscs, .. } => {
-            let queue = qdiscs.first().map_or("no queue", |q| q.kind.as_str());
-            let hook = hook.as_deref().unwrap_or("no");
-            format!("{queue} behind {hook} hook")
+            let queue = qdiscs.first().map_or_else(
+                || text!("no queue discipline"),
+                |root| Text::name(&root.kind),
+            );
+            match hook {
+                Some(hook) => {
+                    text!("{queue} behind the {hook} hook", queue = queue, hook = hook)
+                }
+                None => text!("{queue} behind no hook", queue = queue),
+            }
         }
-        Saved::Mtu { bytes, .. } => format!("{bytes} bytes"),
-        Saved::Number { value } => value.to_string(),
-        Saved::NoDevice => "no such device".to_owned(),
+        Saved::Mtu { bytes, .. } => text!("{n} bytes", n = *bytes),
+        Saved::Number { value } => Text::name(*value),
+        Saved::NoDevice => text!("no such device"),
     }
 }
 

@@ -6,7 +6,11 @@ use std::{
     time::Duration,
 };
 
-use model::change::{Change, ChangeError, ChangeId};
+use model::{
+    change::{Change, ChangeError, ChangeId},
+    text,
+    text::Text,
+};
 use sys::{
     files::{self, Existing, Readers},
     lock::Lock,
@@ -18,14 +22,35 @@ const LARGEST: u64 = 4 << 20;
 /// Extension of journals.
 const EXTENSION: &str = "json";
 
+/// What is done with journals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
+pub enum Access {
+    Create,
+    Lock,
+    Read,
+    Write,
+}
+
+impl Access {
+    fn text(self) -> Text {
+        match self {
+            Self::Create => text!("create"),
+            Self::Lock => text!("lock"),
+            Self::Read => text!("read"),
+            Self::Write => text!("write"),
+        }
+    }
+}
+
 /// A journal that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum JournalError {
     /// The folder.
-    #[error("{op} the folder of journals {}: {error}", folder.display())]
     Folder {
         /// The operation.
-        op: &'static str,
+        op: Access,
         /// The folder.
         folder: PathBuf,
         /// The I/O error.
@@ -33,10 +58,9 @@ pub enum JournalError {
         error: io::Error,
     },
     /// One file.
-    #[error("{op} the journal {}: {error}", file.display())]
     File {
         /// The operation.
-        op: &'static str,
+        op: Access,
         /// The file.
         file: PathBuf,
         /// The I/O error.
@@ -44,7 +68,6 @@ pub enum JournalError {
         error: io::Error,
     },
     /// Its contents.
-    #[error("the journal {} cannot be read: {error}; move it away if its change is over", file.display())]
     Damaged {
         /// The file.
         file: PathBuf,
@@ -52,6 +75,32 @@ pub enum JournalError {
         #[source]
         error: ChangeError,
     },
+}
+
+impl JournalError {
+    /// The error with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        let path = |path: &Path| path.display().to_string();
+        match self {
+            Self::Folder { op, folder, error } => text!(
+                "{operation} the folder of journals {folder}: {error}",
+                operation = op.text(),
+                folder = path(folder),
+                error = error
+            ),
+            Self::File { op, file, error } => text!(
+                "{operation} the journal {file}: {error}",
+                operation = op.text(),
+                file = path(file),
+                error = error
+            ),
+            Self::Damaged { file, error } => text!(
+                "the journal {file} cannot be read: {error}; move it away if its change is over",
+                file = path(file),
+                error = error.text()
+            ),
+        }
+    }
 }
 
 /// A folder of journals.
@@ -78,7 +127,7 @@ impl Folder {
         // Absolute: the keeper may run elsewhere.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         files::make_private_folder(&path).map_err(|error| JournalError::Folder {
-            op: "create",
+            op: Access::Create,
             folder: path.clone(),
             error,
         })?;
@@ -97,7 +146,7 @@ impl Folder {
     /// The folder cannot be written.
     pub fn lock(&self, limit: Duration) -> Result<Option<Lock>, JournalError> {
         Lock::exclusive(&self.path.join("lock"), limit).map_err(|error| JournalError::Folder {
-            op: "lock",
+            op: Access::Lock,
             folder: self.path.clone(),
             error,
         })
@@ -115,7 +164,7 @@ impl Folder {
         })?;
         files::write(&file, Readers::Owner, Existing::Replace, &text).map_err(|error| {
             JournalError::File {
-                op: "write",
+                op: Access::Write,
                 file,
                 error,
             }
@@ -129,7 +178,7 @@ impl Folder {
     pub fn read(&self, id: &ChangeId) -> Result<Change, JournalError> {
         let file = self.file(id);
         let text = files::read_untrusted(&file, LARGEST).map_err(|error| JournalError::File {
-            op: "read",
+            op: Access::Read,
             file: file.clone(),
             error,
         })?;
@@ -142,7 +191,7 @@ impl Folder {
     /// The folder cannot be read.
     pub fn list(&self) -> Result<Vec<Listed>, JournalError> {
         let failed = |error| JournalError::Folder {
-            op: "read",
+            op: Access::Read,
             folder: self.path.clone(),
             error,
         };

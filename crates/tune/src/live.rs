@@ -8,7 +8,7 @@ mod parameter;
 mod queue;
 mod route;
 
-use std::{io, net::IpAddr};
+use std::net::IpAddr;
 
 use model::{
     change::{Saved, Scope, Setting},
@@ -20,7 +20,7 @@ use sys::{
 };
 
 use crate::{
-    error::{HostError, Refusal},
+    error::{HostError, Operation, Refusal, RefusalReason},
     host::Host,
 };
 
@@ -47,15 +47,11 @@ impl Live {
 
 impl Host for Live {
     fn scope(&mut self) -> Result<Scope, HostError> {
-        let io = |op: &str| {
-            let op = op.to_owned();
-            move |error: io::Error| HostError::Io { op, error }
-        };
         Ok(Scope {
-            boot: sys::machine::boot_id().map_err(io("read the boot id"))?,
+            boot: sys::machine::boot_id().map_err(Operation::ReadBootId.failed())?,
             netns: Netns::current()
                 .and_then(|ns| ns.number())
-                .map_err(io("examine the network namespace"))?,
+                .map_err(Operation::ExamineNamespace.failed())?,
             host: sys::machine::host_name(),
         })
     }
@@ -125,11 +121,7 @@ impl Host for Live {
             Setting::Ingress { queue, .. } => ingress::check(setting, queue, old),
             Setting::Mtu { device, bytes } => mtu::check(setting, device, *bytes),
             Setting::QueueLength { packets, .. } => match packets {
-                0 => Err(Refusal::new(
-                    setting,
-                    "a queue of 0 packets drops all",
-                    "give more",
-                )),
+                0 => Err(Refusal::new(setting, RefusalReason::NoPackets)),
                 _ => Ok(Vec::new()),
             },
         }
@@ -214,8 +206,7 @@ impl Live {
     /// There is no route to it.
     pub fn device_toward(&mut self, to: IpAddr) -> Result<String, HostError> {
         let route = route_of::lookup(&mut self.nl, route_of::Query::to(to))?;
-        let none = || HostError::NoDevice(format!("toward {to}"));
-        let index = route.link.ok_or_else(none)?;
+        let index = route.link.ok_or(HostError::NoDeviceToward(to))?;
         Ok(link::show(&mut self.nl, index)?.name)
     }
 
@@ -243,5 +234,5 @@ impl Live {
 }
 
 fn unusable(setting: &Setting) -> HostError {
-    HostError::Unusable(setting.to_string())
+    HostError::Unusable(Box::new(setting.clone()))
 }

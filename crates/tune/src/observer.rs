@@ -6,7 +6,7 @@
 use model::change::State;
 
 /// A point of a transaction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Point {
     /// Before this state is written to the journal.
     BeforeJournal(State),

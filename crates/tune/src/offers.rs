@@ -6,6 +6,7 @@ use model::{
     findings::{Finding, Findings, Severity},
     job::ProveOutput,
     remedy::Remedy,
+    text::Text,
     twin::TwinVerdict,
 };
 
@@ -78,8 +79,8 @@ impl Tries {
     }
 
     /// Settings that differ from their old values although their change was undone.
-    pub fn left_changed(&self) -> Option<&str> {
-        self.done.last()?.left_changed.as_deref()
+    pub fn left_changed(&self) -> &[Text] {
+        self.done.last().map_or(&[], |last| &last.left_changed)
     }
 }
 
@@ -100,7 +101,7 @@ pub fn until_kept<E>(
         let Some(done) = attempt(offer, best)? else {
             break;
         };
-        let is_last = done.is_kept() || done.left_changed.is_some();
+        let is_last = done.is_kept() || !done.left_changed.is_empty();
         tries.done.push(done);
         if is_last {
             break;
@@ -149,7 +150,6 @@ mod tests {
         cause::CauseCode,
         findings::Place,
         remedy::{Action, CcScope, Location},
-        text::Text,
     };
 
     use super::*;
@@ -249,9 +249,9 @@ mod tests {
     }
 
     /// Returns the outcome of a try of one change.
-    fn tried(left_changed: Option<&str>) -> ProveOutput {
+    fn tried(left_changed: &[Text]) -> ProveOutput {
         ProveOutput {
-            left_changed: left_changed.map(str::to_owned),
+            left_changed: left_changed.to_vec(),
             ..ProveOutput::default()
         }
     }
@@ -263,13 +263,14 @@ mod tests {
         let mut wanted = 2;
         let tries = until_kept(&all, |_, _| {
             wanted -= 1;
-            Ok::<_, ()>((wanted >= 0).then(|| tried(None)))
+            Ok::<_, ()>((wanted >= 0).then(|| tried(&[])))
         });
         let tries = tries.unwrap();
         assert_eq!((tries.done.len(), tries.is_in_vain()), (2, true));
-        let tries = until_kept(&all, |_, _| Ok::<_, ()>(Some(tried(Some("net.a")))));
+        let left = [Text::name("net.a")];
+        let tries = until_kept(&all, |_, _| Ok::<_, ()>(Some(tried(&left))));
         let tries = tries.unwrap();
-        assert_eq!((tries.done.len(), tries.left_changed()), (1, Some("net.a")));
+        assert_eq!((tries.done.len(), tries.left_changed()), (1, &left[..]));
         assert!(!Tries::default().is_in_vain(), "nothing was tried");
     }
 }

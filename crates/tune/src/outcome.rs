@@ -1,16 +1,49 @@
-//! Outcome of undoing a Change.
+//! Outcome of undoing a Change, and settings that somebody else has changed.
 
-use std::fmt;
+use std::{fmt, io};
 
-/// Outcome of a rollback.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+use model::{change::Setting, text, text::Text};
+
+use crate::error::{HostError, TuneError};
+
+/// How an undoing went.
+#[derive(Debug, Default)]
 pub struct Rollback {
-    /// Steps whose old value could not be set, with the reason.
-    pub failed: Vec<(usize, String)>,
-    /// Settings that somebody else has changed since, which were left as they are.
-    pub left: Vec<String>,
-    /// Error writing the journal, if any; the old values are restored all the same.
-    pub journal: Option<String>,
+    /// Steps whose old value could not be set, by index, with the reason.
+    pub failed: Vec<(usize, HostError)>,
+    /// What was left as it is.
+    pub left: Vec<Left>,
+    /// Why the journal could not be written, if so; the old values are back all the same.
+    pub journal: Option<Box<TuneError>>,
+}
+
+/// A setting that has no longer the value that a change gave it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drift {
+    /// The setting.
+    pub setting: Setting,
+    /// Its value now.
+    pub now: Text,
+}
+
+/// What an undoing leaves as it is.
+#[derive(Debug)]
+pub enum Left {
+    /// A setting of a device that is gone.
+    NoDevice(Setting),
+    /// A setting of a device whose name another one has by now.
+    OtherDevice(Setting),
+    /// A setting that somebody else has changed since.
+    Drifted(Drift),
+    /// The file of this path, which somebody has edited.
+    Edited(String),
+    /// A file that could not be read or removed.
+    File {
+        /// Its path.
+        file: String,
+        /// Why not.
+        error: io::Error,
+    },
 }
 
 impl Rollback {
@@ -18,22 +51,66 @@ impl Rollback {
     pub fn is_complete(&self) -> bool {
         self.failed.is_empty()
     }
+
+    /// The outcome with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        let failed = self.failed.iter().map(|(step, error)| {
+            text!(
+                "step {step}: {error}",
+                step = step + 1,
+                error = error.text()
+            )
+        });
+        let done = match self.is_complete() {
+            true => text!("everything was undone"),
+            false => text!("undone except {steps}", steps = Text::list(failed)),
+        };
+        let left = |done, left: &Left| {
+            let left = left.text();
+            text!("{done}; left as it is: {left}", done = done, left = left)
+        };
+        self.left.iter().fold(done, left)
+    }
+}
+
+impl Drift {
+    /// The drift with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        text!(
+            "{setting}: somebody else has set it to {value}",
+            setting = &self.setting,
+            value = self.now.clone()
+        )
+    }
+}
+
+impl Left {
+    /// What was left, and why, for reports in any language.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::NoDevice(setting) => {
+                text!("{setting}: the device is gone", setting = setting)
+            }
+            Self::OtherDevice(setting) => {
+                text!("{setting}: it is another device by now", setting = setting)
+            }
+            Self::Drifted(drift) => drift.text(),
+            Self::Edited(file) => text!("{file}: somebody has edited it", file = file),
+            Self::File { file, error } => {
+                text!("{file}: {error}", file = file, error = error)
+            }
+        }
+    }
 }
 
 impl fmt::Display for Rollback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.failed.as_slice() {
-            [] => f.write_str("everything was undone")?,
-            failed => {
-                f.write_str("undone except")?;
-                for (step, error) in failed {
-                    write!(f, " step {}: {error};", step + 1)?;
-                }
-            }
-        }
-        for left in &self.left {
-            write!(f, "; left as it is: {left}")?;
-        }
-        Ok(())
+        self.text().fmt(f)
+    }
+}
+
+impl fmt::Display for Drift {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
     }
 }

@@ -8,13 +8,17 @@ mod replay;
 
 use std::{fs, io, os::unix::fs::PermissionsExt, path::Path};
 
-use model::change::{Change, Setting, SettingFile, State};
+use model::{
+    change::{Change, Setting, SettingFile, State},
+    text,
+};
 use sys::files::{Existing, Readers};
 
 use crate::{
     Env,
     error::{PersistError, TuneError},
     lookup::{find, lock},
+    outcome::Left,
     progress::{advance, note, write},
 };
 
@@ -30,7 +34,7 @@ pub fn persist(env: &mut Env<'_>, prefix: &str, root: &Path) -> Result<Change, T
     let _lock = lock(env)?;
     let mut change = find(env, prefix)?;
     if change.state != State::Confirmed {
-        return Err(PersistError::NotConfirmed(change.state.to_string()).into());
+        return Err(PersistError::NotConfirmed(change.state).into());
     }
     let system = System::of(root)?;
     change.files = files::of(&change, system, root);
@@ -43,9 +47,10 @@ pub fn persist(env: &mut Env<'_>, prefix: &str, root: &Path) -> Result<Change, T
     let written = written.and_then(|()| is_effective(&change, system, root));
     if let Err(error) = written {
         let left = remove(&mut change);
-        note(env, &mut change, format!("not in files: {error}"));
+        let why = text!("not in files: {error}", error = error.text());
+        note(env, &mut change, why);
         left.into_iter()
-            .for_each(|left| note(env, &mut change, left));
+            .for_each(|left| note(env, &mut change, left.text()));
         write(env, &mut change)?;
         return Err(error.into());
     }
@@ -54,7 +59,11 @@ pub fn persist(env: &mut Env<'_>, prefix: &str, root: &Path) -> Result<Change, T
 }
 
 /// Removes the files of a change; returns those that somebody has edited since and that stay.
-pub(crate) fn remove(change: &mut Change) -> Vec<String> {
+pub(crate) fn remove(change: &mut Change) -> Vec<Left> {
+    let failed = |file: &SettingFile, error| Left::File {
+        file: file.path.clone(),
+        error,
+    };
     let mut left = Vec::new();
     for file in std::mem::take(&mut change.files).into_iter().rev() {
         let path = Path::new(&file.path);
@@ -66,10 +75,10 @@ pub(crate) fn remove(change: &mut Change) -> Vec<String> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Ok(text) if text == file.text => match fs::remove_file(path) {
                 Ok(()) => continue,
-                Err(error) => left.push(format!("{}: {error}", file.path)),
+                Err(error) => left.push(failed(&file, error)),
             },
-            Ok(_) => left.push(format!("{}: somebody has edited it", file.path)),
-            Err(error) => left.push(format!("{}: {error}", file.path)),
+            Ok(_) => left.push(Left::Edited(file.path.clone())),
+            Err(error) => left.push(failed(&file, error)),
         }
         change.files.insert(0, file);
     }

@@ -1,7 +1,5 @@
 //! Settings to a planned Change: old values, refusals, warnings. Nothing is written.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use model::{
     change::{CHANGE_SCHEMA, Change, ChangeId, Origin, Setting, State, Step},
     text,
@@ -9,7 +7,7 @@ use model::{
 };
 
 use crate::{
-    error::{Refusal, TuneError},
+    error::{Refusal, RefusalReason, TuneError},
     holds::holds,
     host::Host,
 };
@@ -23,6 +21,9 @@ pub struct Request {
     pub probes: Vec<String>,
     /// Version of the program.
     pub program: String,
+    /// The time by this host's clock, seconds since 1970; absent = it has none. For people only:
+    /// it may be wrong.
+    pub created_unix_s: Option<u64>,
 }
 
 /// Reads the old values of settings and checks that each can be set and undone. Settings that hold
@@ -51,7 +52,7 @@ pub fn plan(host: &mut dyn Host, request: &Request, id: ChangeId) -> Result<Chan
         id,
         state: State::Planned,
         scope: host.scope()?,
-        created_unix_s: unix_s(),
+        created_unix_s: request.created_unix_s,
         controller: None,
         keeper: None,
         deadline_boottime_ns: None,
@@ -70,18 +71,14 @@ fn step(
     origin: Option<Origin>,
     warnings: &mut Vec<Text>,
 ) -> Result<Option<Step>, Refusal> {
-    let hint = match setting {
-        Setting::MssClamp { .. } => "try `modprobe nf_tables`",
-        _ => "check its name",
-    };
-    let unreadable = |e: crate::HostError| Refusal::new(setting, e, hint);
+    let unreadable = |error| Refusal::unreadable(setting, error);
     let link = match setting.device() {
         None => None,
         Some(device) => match host.link(device).map_err(unreadable)? {
             Some(link) => Some(link),
             None => {
-                let why = format!("there is no device {device}");
-                return Err(Refusal::new(setting, why, "`ip link` lists the devices"));
+                let reason = RefusalReason::NoDevice(device.to_owned());
+                return Err(Refusal::new(setting, reason));
             }
         },
     };
@@ -90,7 +87,7 @@ fn step(
     if holds(setting, &old) && !is_queue(setting) {
         warnings.push(text!(
             "{setting} is already in effect; nothing to do",
-            setting = setting.to_string()
+            setting = setting
         ));
         return Ok(None);
     }
@@ -98,7 +95,7 @@ fn step(
     if let Some(capability) = host.lacks(setting) {
         warnings.push(text!(
             "{setting} needs {capability}, which this user lacks",
-            setting = setting.to_string(),
+            setting = setting,
             capability = capability
         ));
     }
@@ -121,8 +118,7 @@ fn contradictions(settings: &[(Setting, Option<Origin>)]) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     for (n, (setting, _)) in settings.iter().enumerate() {
         if settings[..n].iter().any(|(s, _)| s.is_same_place(setting)) {
-            let why = "it is given twice";
-            refusals.push(Refusal::new(setting, why, "give one value"));
+            refusals.push(Refusal::new(setting, RefusalReason::Twice));
         }
     }
     refusals
@@ -133,10 +129,4 @@ fn contradictions(settings: &[(Setting, Option<Origin>)]) -> Vec<Refusal> {
 fn order(steps: &mut [Step]) {
     let is_default = |step: &Step| matches!(&step.setting, Setting::Sysctl { name, .. } if name == "net.core.default_qdisc");
     steps.sort_by_key(is_default);
-}
-
-/// For people only: the clock may be wrong.
-fn unix_s() -> Option<u64> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.ok().map(|d| d.as_secs())
 }

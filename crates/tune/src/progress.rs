@@ -19,7 +19,7 @@ pub(crate) fn advance(
         change.state
     );
     let before = std::mem::replace(&mut change.state, next);
-    note(env, change, change.state.to_string());
+    note(env, change, change.state.text());
     write(env, change).inspect_err(|_| {
         // The state in the journal; a rollback starts from the later of both.
         if !matches!(
@@ -31,7 +31,7 @@ pub(crate) fn advance(
     })
 }
 
-pub(crate) fn note(env: &Env<'_>, change: &mut Change, what: String) {
+pub(crate) fn note(env: &Env<'_>, change: &mut Change, what: Text) {
     /// Most events of a change.
     const MOST: usize = 1000;
     if change.events.len() < MOST {
@@ -42,7 +42,7 @@ pub(crate) fn note(env: &Env<'_>, change: &mut Change, what: String) {
 
 /// Notes why a change is undone that nobody asked to undo; to call before the first step is undone.
 pub(crate) fn undone_because(env: &Env<'_>, change: &mut Change, why: Text) {
-    note(env, change, why.to_string());
+    note(env, change, why.clone());
     change.undone_because = Some(why);
 }
 

@@ -13,6 +13,8 @@ use model::{
     change::ChangeId,
     proof::{Acted, PROOF_SCHEMA, Proof},
     run::Run,
+    text,
+    text::Text,
 };
 
 use crate::error::TuneError;
@@ -31,8 +33,25 @@ pub fn room(turn: Duration, pairs: u32) -> Duration {
     turn * (2 * pairs) + AROUND
 }
 
-/// Error of a measurement: its type belongs to the code that carries it out.
-pub type MeasureError = Box<dyn std::error::Error + Send + Sync>;
+/// Why a measurement failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub struct MeasureError {
+    /// The reason, for reports in any language.
+    pub text: Text,
+    /// The error of whoever carried it out, if it was an error.
+    pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl MeasureError {
+    /// The error of whoever carried it out, with its text.
+    pub fn new(text: Text, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self {
+            text,
+            source: Some(source.into()),
+        }
+    }
+}
 
 /// The run of a turn: one that was cut short is not comparable with the others.
 ///
@@ -40,7 +59,10 @@ pub type MeasureError = Box<dyn std::error::Error + Send + Sync>;
 /// Why it was cut short.
 pub fn whole(run: Run) -> Result<Run, MeasureError> {
     match &run.cut_short {
-        Some(why) => Err(why.to_string().into()),
+        Some(why) => Err(MeasureError {
+            text: why.clone(),
+            source: None,
+        }),
         None => Ok(run),
     }
 }
@@ -80,12 +102,11 @@ pub struct Criteria {
 
 /// Reason for the lack of a proof. The change is pending or undone.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum ProveError {
     /// The change could not be switched.
-    #[error(transparent)]
     Switch(#[from] TuneError),
     /// A measurement failed.
-    #[error("the measurement of turn {turn} failed: {error}")]
     Measure {
         /// Its number, from 1.
         turn: usize,
@@ -93,6 +114,20 @@ pub enum ProveError {
         #[source]
         error: MeasureError,
     },
+}
+
+impl ProveError {
+    /// The error with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Switch(error) => error.text(),
+            Self::Measure { turn, error } => text!(
+                "the measurement of turn {turn} failed: {error}",
+                turn = *turn,
+                error = error.text.clone()
+            ),
+        }
+    }
 }
 
 /// Measures in turns and decides. The change is applied at the start and at the end.

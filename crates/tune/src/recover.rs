@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Result of a recovery.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Recovery {
     /// Nothing waits.
     Clean,

@@ -176,8 +176,8 @@ fn add(all: &mut Remedies, setting: Setting, code: &CauseCode, side: Side) {
             all.not.push(text!(
                 "{code}: {setting} (a more important finding has {held})",
                 code = code,
-                setting = setting.to_string(),
-                held = held.to_string()
+                setting = &setting,
+                held = held
             ));
         }
         return;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use model::change::ChangeError;
+use model::{change::ChangeError, text, text::Text};
 
 /// A way to run the program on another host.
 pub trait Remote {
@@ -19,9 +19,9 @@ pub trait Remote {
 
 /// A command on a far host that failed.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum RemoteError {
     /// The program that reaches the host cannot be run.
-    #[error("run {program}: {error}")]
     Start {
         /// Its name.
         program: &'static str,
@@ -30,7 +30,6 @@ pub enum RemoteError {
         error: io::Error,
     },
     /// The command failed there.
-    #[error("`pathtwin tune {command}` on {host} failed: {message}")]
     Failed {
         /// Its first word.
         command: String,
@@ -42,7 +41,6 @@ pub enum RemoteError {
         exit: Option<i32>,
     },
     /// Nobody changed the host by hand.
-    #[error("nobody changed {host} within {} min; nothing was changed here either", limit.as_secs() / 60)]
     NotMade {
         /// The host.
         host: String,
@@ -50,10 +48,8 @@ pub enum RemoteError {
         limit: std::time::Duration,
     },
     /// An Advice that cannot be sent.
-    #[error("write the advice as JSON: {0}")]
     Advice(#[source] serde_json::Error),
     /// A plan that cannot be read or sent.
-    #[error("the plan of {host}: {error}")]
     Plan {
         /// The host.
         host: String,
@@ -61,4 +57,45 @@ pub enum RemoteError {
         #[source]
         error: ChangeError,
     },
+}
+
+impl RemoteError {
+    /// The error with its values, for reports in any language. What the other host printed is in
+    /// its words.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Start { program, error } => {
+                text!("run {program}: {error}", program = *program, error = error)
+            }
+            Self::Failed {
+                command,
+                host,
+                message,
+                ..
+            } => text!(
+                "`pathtwin tune {command}` on {host} failed: {message}",
+                command = command,
+                host = host,
+                message = message
+            ),
+            Self::NotMade { host, limit } => text!(
+                "nobody changed {host} within {n} min; nothing was changed here either",
+                host = host,
+                n = limit.as_secs() / 60
+            ),
+            Self::Advice(error) => {
+                text!(
+                    "write the advice as JSON: {error}",
+                    error = error.to_string()
+                )
+            }
+            Self::Plan { host, error } => {
+                text!(
+                    "the plan of {host}: {error}",
+                    host = host,
+                    error = error.text()
+                )
+            }
+        }
+    }
 }

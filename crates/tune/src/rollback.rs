@@ -1,13 +1,16 @@
 //! Undoing a Change: its steps in reverse, each as often as needed, past errors.
 
-use model::change::{Change, Saved, State, Step};
+use model::{
+    change::{Change, Saved, State, Step},
+    text,
+};
 
 use crate::{
     Env,
     error::{HostError, TuneError},
     holds::{brief, same_value},
     observer::{Interrupted, Point},
-    outcome::Rollback,
+    outcome::{Drift, Left, Rollback},
     progress::{advance, note},
 };
 
@@ -28,18 +31,22 @@ pub(crate) fn roll_back(env: &mut Env<'_>, change: &mut Change) -> Result<Rollba
         match one(env, &change.steps[step], current == Some(step)) {
             Ok(None) => {}
             Ok(Some(left)) => done.left.push(left),
-            Err(error) => done.failed.push((step, error.to_string())),
+            Err(error) => done.failed.push((step, error)),
         }
         env.observer.at(&Point::AfterRestore(step))?;
     }
     for left in &done.left {
-        note(env, change, format!("left as it is: {left}"));
+        note(
+            env,
+            change,
+            text!("left as it is: {left}", left = left.text()),
+        );
     }
     let last = match done.failed.first() {
         None => State::RolledBack,
         Some((step, error)) => State::RollbackFailed {
             step: *step,
-            error: error.clone(),
+            error: error.text(),
         },
     };
     journal(env, change, last, &mut done)?;
@@ -56,7 +63,7 @@ fn journal(
         Ok(()) => Ok(()),
         Err(TuneError::Interrupted(stop)) => Err(stop),
         Err(error) => {
-            done.journal = Some(error.to_string());
+            done.journal = Some(Box::new(error));
             Ok(())
         }
     }
@@ -64,13 +71,13 @@ fn journal(
 
 /// Undoes one step; returns the settings left unchanged, if another program has changed them. The
 /// step that was being written may have any value.
-fn one(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Option<String>, HostError> {
+fn one(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Option<Left>, HostError> {
     let setting = &step.setting;
     if let (Some(device), Some(old)) = (setting.device(), step.link) {
         match env.host.link(device)? {
-            None => return Ok(Some(format!("{setting}: the device is gone"))),
+            None => return Ok(Some(Left::NoDevice(setting.clone()))),
             Some(now) if now != old => {
-                return Ok(Some(format!("{setting}: it is another device by now")));
+                return Ok(Some(Left::OtherDevice(setting.clone())));
             }
             Some(_) => {}
         }
@@ -84,10 +91,10 @@ fn one(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Option<String
         .as_ref()
         .filter(|new| !unfinished && !same_value(new, &now) && !same_value(&step.old, &now));
     if drifted.is_some() {
-        return Ok(Some(format!(
-            "{setting}: somebody else has set it to {}",
-            brief(&now)
-        )));
+        return Ok(Some(Left::Drifted(Drift {
+            setting: setting.clone(),
+            now: brief(&now),
+        })));
     }
     env.host.restore(setting, &step.old)?;
     let now = env.host.read(setting)?;

@@ -6,16 +6,19 @@ mod here;
 mod site;
 mod there;
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
 use model::{
     change::{Change, ChangeId},
     proof::{Acted, Proof},
     run::Run,
+    text,
+    text::Text,
 };
 
 use crate::{
     error::TuneError,
+    outcome::Drift,
     prove::{Criteria, MeasureError, Order, ProveError, Turns, prove},
 };
 
@@ -38,19 +41,16 @@ pub struct Settled {
     /// The proof, or why there is none; then everything was undone.
     pub proof: Result<Proof, ProveError>,
     /// Settings of kept changes that somebody else has changed since.
-    pub drift: Vec<String>,
+    pub drift: Vec<Drift>,
     /// Hosts on which the decision could not be carried out, with the reason.
     pub failed: Vec<NotSettled>,
 }
 
 /// A decision that could not be carried out on a host.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum NotSettled {
     /// A change was to be kept, and could not be: those of all hosts were undone.
-    #[error(
-        "undone on every host, because change {} could not be kept: {error}",
-        short(id)
-    )]
     NotKept {
         /// The change; absent if a person makes it.
         id: Option<ChangeId>,
@@ -60,11 +60,6 @@ pub enum NotSettled {
     },
     /// A change could not be undone: its keeper does so at its deadline, unless it was confirmed
     /// before.
-    #[error(
-        "change {} may still be there ({error}); on its host: pathtwin tune undo {}",
-        short(id),
-        short(id)
-    )]
     NotUndone {
         /// The change; absent if a person makes it.
         id: Option<ChangeId>,
@@ -75,6 +70,22 @@ pub enum NotSettled {
 }
 
 impl NotSettled {
+    /// The error with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::NotKept { id, error } => text!(
+                "undone on every host, because change {id} could not be kept: {error}",
+                id = short(id),
+                error = error.text()
+            ),
+            Self::NotUndone { id, error } => text!(
+                "change {id} may still be there ({error}); on its host: pathtwin tune undo {id}",
+                id = short(id),
+                error = error.text()
+            ),
+        }
+    }
+
     fn kept(site: &dyn Site, error: TuneError) -> Self {
         let id = site.id().cloned();
         Self::NotKept { id, error }
@@ -92,6 +103,7 @@ fn short(id: &Option<ChangeId>) -> &str {
 
 /// A change was not applied, and those applied before it were undone.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub struct NotApplied {
     /// The error.
     #[source]
@@ -100,12 +112,18 @@ pub struct NotApplied {
     pub not_undone: Vec<TuneError>,
 }
 
-impl fmt::Display for NotApplied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.error)?;
-        self.not_undone
-            .iter()
-            .try_for_each(|error| write!(f, "; undone at its deadline: {error}"))
+impl NotApplied {
+    /// The error with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        let error = self.error.text();
+        match self.not_undone.is_empty() {
+            true => error,
+            false => text!(
+                "{error}; undone at its deadline: {others}",
+                error = error,
+                others = Text::list(self.not_undone.iter().map(TuneError::text))
+            ),
+        }
     }
 }
 

@@ -40,7 +40,7 @@ pub fn set_aside(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
             return Err(undone(env, &mut change, step, error)?);
         }
     }
-    note(env, &mut change, "set aside".to_owned());
+    note(env, &mut change, text!("set aside"));
     write(env, &mut change)
 }
 
@@ -57,7 +57,7 @@ pub fn set_again(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
         again(env, &mut change, step)
             .or_else(|error| Err(undone(env, &mut change, step, error)?))?;
     }
-    note(env, &mut change, "applied again".to_owned());
+    note(env, &mut change, text!("applied again"));
     write(env, &mut change)
 }
 
@@ -111,7 +111,7 @@ fn undone(
     let why = text!(
         "step {step} failed: {error}",
         step = step + 1,
-        error = error.to_string()
+        error = error.text()
     );
     undone_because(env, change, why);
     let rollback = roll_back(env, change)?;

@@ -86,7 +86,7 @@ fn check(env: &mut Env<'_>, plan: &Change) -> Result<(), TuneError> {
     for step in &plan.steps {
         let now = env.host.read(&step.setting)?;
         if now != step.old || scope != plan.scope {
-            return Err(TuneError::Stale(step.setting.clone()));
+            return Err(TuneError::Stale(Box::new(step.setting.clone())));
         }
     }
     Ok(())
@@ -140,7 +140,7 @@ fn undone(
     let why = text!(
         "step {step} failed: {error}",
         step = step + 1,
-        error = error.to_string()
+        error = error.text()
     );
     undone_because(env, change, why);
     let rollback: Rollback = roll_back(env, change)?;

@@ -71,7 +71,7 @@ impl Try {
             remedies: remedies.to_vec(),
             decision: proof.map(|p| p.decision),
             figures: proof.map(|p| p.figures.clone()).unwrap_or_default(),
-            left_changed: done.left_changed.is_some(),
+            left_changed: !done.left_changed.is_empty(),
             why: done
                 .error
                 .iter()

@@ -8,7 +8,7 @@ use model::{
 };
 use sys::{Netlink, ethtool, link::Link, procfs, tc, wireless};
 
-use super::{Notes, cause, stack::Stack, sysfs};
+use super::{Notes, stack::Stack, sysfs};
 
 /// Types of hardware (`ARPHRD_*`, include/uapi/linux/if_arp.h, Linux 7.2).
 const ARPHRD_ETHER: u16 = 1;
@@ -46,7 +46,7 @@ pub(super) fn facts(stack: &mut Stack, link: &Link, notes: &mut Notes) -> Device
         text!(
             "cannot read the queues of {device}: {error}",
             device = &link.name,
-            error = cause(error)
+            error = error.cause()
         )
     });
     let mut facts = DeviceFacts {

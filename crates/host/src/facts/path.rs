@@ -8,7 +8,7 @@ use model::{
 };
 use sys::{link::Link, route::Query};
 
-use super::{Notes, cause, device, stack::Stack, tunnel};
+use super::{Notes, device, stack::Stack, tunnel};
 
 /// Tunnels in tunnels are followed this deep.
 const MOST_LAYERS: usize = 4;
@@ -23,7 +23,7 @@ pub(super) fn facts(toward: IpAddr, notes: &mut Notes) -> PathFacts {
     let Some(mut stack) = notes.keep(Stack::open(), |error| {
         text!(
             "cannot query routes and devices: {error}",
-            error = cause(error)
+            error = error.cause()
         )
     }) else {
         return path;
@@ -52,7 +52,7 @@ fn layer(stack: &mut Stack, query: Query, notes: &mut Notes) -> (LayerFacts, Opt
         text!(
             "cannot find the route to {address}: {error}",
             address = query.to.to_string(),
-            error = cause(error)
+            error = error.cause()
         )
     }) else {
         return (layer, None);

@@ -10,7 +10,7 @@ use sys::{
     route::{self, Query, Resolved},
 };
 
-use super::{Notes, cause, sysfs};
+use super::{Notes, sysfs};
 
 /// Sockets, and the links as they were when they were opened.
 pub(super) struct Stack {
@@ -39,7 +39,7 @@ impl Stack {
             self.generic = notes.keep(Netlink::generic(), |error| {
                 text!(
                     "cannot query generic netlink: {error}",
-                    error = cause(error)
+                    error = error.cause()
                 )
             });
         }

@@ -18,7 +18,7 @@ use sys::{
 };
 
 use super::{
-    Notes, cause, device,
+    Notes, device,
     product::{self, NETBIRD, TAILSCALE},
     status::{Status, closest, contains, longest, short_key},
     uapi,
@@ -82,7 +82,7 @@ fn in_kernel(link: &Link, toward: IpAddr, notes: &mut Notes) -> TunnelFacts {
         text!(
             "cannot read the WireGuard state of {device}: {error}",
             device = &link.name,
-            error = cause(error)
+            error = error.cause()
         )
     }) {
         read_state(&mut tunnel, &state, toward);

@@ -5,7 +5,13 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Queue;
-use crate::{cause::CauseCode, net::Side, prefix::Prefix};
+use crate::{
+    cause::CauseCode,
+    net::Side,
+    prefix::Prefix,
+    text,
+    text::{Text, Value},
+};
 
 /// A setting with the value it should have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,43 +152,87 @@ impl Setting {
     }
 }
 
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Setting {
+    /// The setting with its values, for reports in any language.
+    pub fn text(&self) -> Text {
         match self {
-            Self::Sysctl { name, value } => write!(f, "{name} = {value}"),
+            Self::Sysctl { name, value } => {
+                text!("{name} = {value}", name = name, value = value)
+            }
             Self::RouteCongestionControl { to, table, cc } => {
-                write!(f, "congestion control {cc} for connections to {to}")?;
+                let route = text!(
+                    "congestion control {cc} for connections to {prefix}",
+                    cc = cc,
+                    prefix = to.to_string()
+                );
                 match table {
-                    Some(table) => write!(f, " (table {table})"),
-                    None => Ok(()),
+                    Some(table) => {
+                        text!("{route} (table {table})", route = route, table = *table)
+                    }
+                    None => route,
                 }
             }
-            Self::Queue { device, queue } => write!(f, "queue of {device}: {queue}"),
-            Self::Ingress { device, queue } => {
-                write!(f, "queue of what {device} receives: {queue}")
-            }
-            Self::MssClamp { bytes: Some(bytes) } => {
-                write!(f, "MSS of forwarded connections: {bytes} bytes")
-            }
+            Self::Queue { device, queue } => text!(
+                "queue of {device}: {queue}",
+                device = device,
+                queue = queue.to_string()
+            ),
+            Self::Ingress { device, queue } => text!(
+                "queue of what {device} receives: {queue}",
+                device = device,
+                queue = queue.to_string()
+            ),
+            Self::MssClamp { bytes: Some(bytes) } => text!(
+                "MSS of forwarded connections: {bytes} bytes",
+                bytes = u32::from(*bytes)
+            ),
             Self::MssClamp { bytes: None } => {
-                f.write_str("MSS of forwarded connections: at most what their route carries")
+                text!("MSS of forwarded connections: at most what their route carries")
             }
             Self::Offload {
                 device,
                 feature,
-                on,
-            } => {
-                let state = if *on { "on" } else { "off" };
-                write!(f, "offload {feature} of {device}: {state}")
-            }
-            Self::ReceiveSteering { device, cpus } => {
-                write!(f, "received packets of {device} on {cpus} processors")
-            }
-            Self::Mtu { device, bytes } => write!(f, "MTU of {device}: {bytes} bytes"),
-            Self::QueueLength { device, packets } => {
-                write!(f, "transmit queue of {device}: {packets} packets")
-            }
+                on: true,
+            } => text!(
+                "offload {feature} of {device}: on",
+                feature = feature,
+                device = device
+            ),
+            Self::Offload {
+                device, feature, ..
+            } => text!(
+                "offload {feature} of {device}: off",
+                feature = feature,
+                device = device
+            ),
+            Self::ReceiveSteering { device, cpus } => text!(
+                "received packets of {device} on {cpus} processors",
+                device = device,
+                cpus = *cpus
+            ),
+            Self::Mtu { device, bytes } => text!(
+                "MTU of {device}: {bytes} bytes",
+                device = device,
+                bytes = *bytes
+            ),
+            Self::QueueLength { device, packets } => text!(
+                "transmit queue of {device}: {packets} packets",
+                device = device,
+                packets = *packets
+            ),
         }
+    }
+}
+
+impl From<&Setting> for Value {
+    fn from(setting: &Setting) -> Self {
+        Self::Text(setting.text())
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
     }
 }
 

@@ -4,8 +4,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{
+    text,
+    text::{Text, Value},
+};
+
 /// State of a Change.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum State {
     /// Old values were read, nothing was written.
@@ -37,7 +42,7 @@ pub enum State {
         /// Index of the first of them.
         step: usize,
         /// The failure.
-        error: String,
+        error: Text,
     },
 }
 
@@ -102,21 +107,32 @@ impl State {
     }
 }
 
+impl State {
+    /// The state with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        // People count steps from 1.
+        let number = |step: &usize| Value::from(step + 1);
+        match self {
+            State::Planned => text!("planned"),
+            State::Armed => text!("armed"),
+            State::Applying { step } => text!("applying step {step}", step = number(step)),
+            State::Applied => text!("applied, not confirmed"),
+            State::Verified => text!("applied, connections work, not confirmed"),
+            State::Confirmed => text!("confirmed"),
+            State::Persisted => text!("confirmed and in files"),
+            State::RollingBack { step } => text!("undoing step {step}", step = number(step)),
+            State::RolledBack => text!("undone"),
+            State::RollbackFailed { step, error } => text!(
+                "undone except step {step}: {error}",
+                step = number(step),
+                error = error.clone()
+            ),
+        }
+    }
+}
+
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            State::Planned => f.write_str("planned"),
-            State::Armed => f.write_str("armed"),
-            State::Applying { step } => write!(f, "applying step {}", step + 1),
-            State::Applied => f.write_str("applied, not confirmed"),
-            State::Verified => f.write_str("applied, connections work, not confirmed"),
-            State::Confirmed => f.write_str("confirmed"),
-            State::Persisted => f.write_str("confirmed and in files"),
-            State::RollingBack { step } => write!(f, "undoing step {}", step + 1),
-            State::RolledBack => f.write_str("undone"),
-            State::RollbackFailed { step, error } => {
-                write!(f, "undone except step {}: {error}", step + 1)
-            }
-        }
+        self.text().fmt(f)
     }
 }

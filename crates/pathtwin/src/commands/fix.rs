@@ -20,6 +20,7 @@ use model::{
     job,
     plan::Plan,
     run::Run,
+    text::Text,
     twin::Twin,
 };
 use serde::Serialize;
@@ -119,7 +120,8 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         keep(arguments, &run, &output)?;
         Ok(Some(output))
     })?;
-    if let Some(left) = tries.left_changed() {
+    if !tries.left_changed().is_empty() {
+        let left = Text::list(tries.left_changed().iter().cloned());
         let error = anyhow!("undone, but not as before: {left}");
         return Err(Failure::new(code::FAILED, error));
     }

@@ -3,14 +3,20 @@
 use std::fmt;
 use std::io;
 
+use model::{
+    text,
+    text::{Text, Value},
+};
+
 /// A failed request: the operation, the error number, and the kernel's message, if any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetlinkError {
-    /// The operation and its object, such as `add qdisc netem to link 3`.
+    /// The operation and its object, such as `add qdisc netem to link 3`: the name of a request,
+    /// which is the same in every language.
     pub op: String,
     /// Error number, positive.
     pub errno: i32,
-    /// Text of the extended acknowledgement (`NLMSGERR_ATTR_MSG`).
+    /// Text of the extended acknowledgement (`NLMSGERR_ATTR_MSG`), in the kernel's own words.
     pub kernel_message: Option<String>,
 }
 
@@ -48,19 +54,39 @@ fn errno_of(error: &io::Error) -> Option<i32> {
     cause.raw_os_error()
 }
 
-impl fmt::Display for NetlinkError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {}: {}", self.op, self.io())?;
-        if let Some(text) = &self.kernel_message {
-            write!(f, "; the kernel reports: {text}")?;
+impl NetlinkError {
+    /// The request and its cause, for reports in any language.
+    pub fn text(&self) -> Text {
+        text!(
+            "cannot {request}: {error}",
+            request = &self.op,
+            error = self.cause()
+        )
+    }
+
+    /// Why the kernel refused the request.
+    pub fn cause(&self) -> Value {
+        let mut cause = Value::from(&self.io());
+        if let Some(message) = &self.kernel_message {
+            cause = Value::Text(text!(
+                "{error}; the kernel reports: {message}",
+                error = cause,
+                message = message
+            ));
         }
         if self.errno == libc::EPERM {
-            write!(
-                f,
-                "; this needs root or CAP_NET_ADMIN in the network namespace"
-            )?;
+            cause = Value::Text(text!(
+                "{error}; this needs root or CAP_NET_ADMIN in the network namespace",
+                error = cause
+            ));
         }
-        Ok(())
+        cause
+    }
+}
+
+impl fmt::Display for NetlinkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
     }
 }
 

@@ -2,6 +2,10 @@
 
 use proptest::prelude::*;
 
+use std::io;
+
+use model::text::Value;
+
 use super::*;
 
 proptest! {
@@ -72,6 +76,35 @@ fn an_error_says_what_failed_on_what() {
     );
     assert!(
         text.contains("words") && text.contains("CAP_NET_ADMIN"),
+        "{text}"
+    );
+}
+
+/// EPERM is 1, EOPNOTSUPP 95 and ENODEV 19 (include/uapi/asm-generic/errno.h).
+#[test]
+fn a_refusal_of_the_kernel_is_a_text_that_can_be_translated() {
+    let denied = NetlinkError::new("get device", 1).cause();
+    let Value::Text(text) = &denied else {
+        panic!("{denied:?}");
+    };
+    let named: Vec<_> = text.values().collect();
+    let system = io::Error::from(io::ErrorKind::PermissionDenied);
+    assert_eq!(named, [("error", &Value::from(&system))]);
+    assert!(text.to_string().contains("CAP_NET_ADMIN"), "{text}");
+    let lacking = NetlinkError::new("get device", 95).cause();
+    let system = io::Error::from(io::ErrorKind::Unsupported);
+    assert_eq!(lacking, Value::from(&system));
+}
+
+#[test]
+fn what_the_kernel_says_of_its_refusal_is_kept() {
+    let error = NetlinkError {
+        kernel_message: Some("Unknown qdisc".to_owned()),
+        ..NetlinkError::new("add qdisc", 19)
+    };
+    let text = error.to_string();
+    assert!(
+        text.ends_with("the kernel reports: Unknown qdisc"),
         "{text}"
     );
 }

@@ -8,7 +8,7 @@ use model::{
 use sys::nftables;
 
 use super::unusable;
-use crate::error::{HostError, Refusal};
+use crate::error::{HostError, Refusal, RefusalReason};
 
 /// Name of the table.
 const TABLE: &str = "pathtwin";
@@ -20,13 +20,12 @@ pub(super) fn read() -> Result<Saved, HostError> {
 
 pub(super) fn check(setting: &Setting, old: &Saved) -> Result<Vec<Text>, Refusal> {
     if let Saved::MssClamp { present: true } = old {
-        let why = format!("there is a table {TABLE} already");
-        let hint = format!("`nft list table inet {TABLE}` shows it; `tune list` whose it is");
-        return Err(Refusal::new(setting, why, hint));
+        let reason = RefusalReason::TableExists { table: TABLE };
+        return Err(Refusal::new(setting, reason));
     }
     Ok(vec![text!(
         "{setting}: it acts on connections that are opened from now on, and on none of this host's own",
-        setting = setting.to_string()
+        setting = setting
     )])
 }
 

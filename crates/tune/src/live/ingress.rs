@@ -13,7 +13,7 @@ use sys::{
 };
 
 use super::{NO_DEVICE, queue, unusable};
-use crate::error::{HostError, Refusal};
+use crate::error::{HostError, Refusal, RefusalReason};
 
 /// Priority of the filter.
 const PRIORITY: u16 = 1;
@@ -43,26 +43,20 @@ pub(super) fn read(nl: &mut Netlink, index: u32) -> Result<Saved, HostError> {
 
 pub(super) fn check(setting: &Setting, wanted: &Queue, old: &Saved) -> Result<Vec<Text>, Refusal> {
     if let Saved::Ingress { hook, .. } = old {
-        let why = match hook {
-            Some(kind) => format!("its received packets pass the {kind} hook of another program"),
-            None => "an intermediate device is left of an earlier change".to_owned(),
+        let reason = match hook {
+            Some(kind) => RefusalReason::HookTaken { kind: kind.clone() },
+            None => RefusalReason::LeftoverDevice,
         };
-        let hint = "`tc filter show dev DEVICE ingress` shows whose it is; remove it there first";
-        return Err(Refusal::new(setting, why, hint));
+        return Err(Refusal::new(setting, reason));
     }
     if wanted.rate_bps().is_none() {
-        let why = "without a rate, no queue forms after the line";
-        return Err(Refusal::new(
-            setting,
-            why,
-            "give a rate below that of the line",
-        ));
+        return Err(Refusal::new(setting, RefusalReason::NoRate));
     }
     let mut notes = queue::rehearse(setting, wanted)?;
     notes.push(text!(
         "{setting}: what arrives beyond its rate is dropped after the line, so that the rate must \
          be some percent below that of the line",
-        setting = setting.to_string()
+        setting = setting
     ));
     Ok(notes)
 }

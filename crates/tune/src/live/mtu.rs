@@ -14,7 +14,7 @@ use sys::{
 };
 
 use super::unusable;
-use crate::error::{HostError, Refusal};
+use crate::error::{HostError, Refusal, RefusalReason};
 
 /// Below it a device loses all IPv6 addresses, routes and parameters, of which only the link-local
 /// address returns (RFC 8200 section 5; net/ipv6/addrconf.c: `addrconf_notify`, Linux 6.18).
@@ -43,15 +43,15 @@ pub(super) fn read(nl: &mut Netlink, index: u32, device: &str) -> Result<Saved, 
 
 pub(super) fn check(setting: &Setting, device: &str, bytes: u32) -> Result<Vec<Text>, Refusal> {
     if bytes < IPV4_MIN {
-        let why = format!("every IPv4 host must accept {IPV4_MIN} bytes");
-        return Err(Refusal::new(setting, why, "give more"));
+        let reason = RefusalReason::BelowIpv4 { least: IPV4_MIN };
+        return Err(Refusal::new(setting, reason));
     }
     if bytes < IPV6_MIN && has_ipv6(device) {
-        let why = format!(
-            "{device} has IPv6 addresses, and below {IPV6_MIN} bytes the kernel removes them for good"
-        );
-        let hint = "give 1280 or more, or remove IPv6 from the device first";
-        return Err(Refusal::new(setting, why, hint));
+        let reason = RefusalReason::BelowIpv6 {
+            device: device.to_owned(),
+            least: IPV6_MIN,
+        };
+        return Err(Refusal::new(setting, reason));
     }
     Ok(Vec::new())
 }

@@ -14,7 +14,7 @@ use model::{
 use sys::ethtool::{Feature, feature_states, set_features};
 
 use super::unusable;
-use crate::error::{HostError, Refusal};
+use crate::error::{HostError, Operation, Refusal, RefusalReason};
 
 pub(super) fn read(device: &str) -> Result<Saved, HostError> {
     let mut all = states(device)?;
@@ -35,20 +35,15 @@ pub(super) fn check(
     feature: &str,
     on: bool,
 ) -> Result<Vec<Text>, Refusal> {
-    let all = states(device).map_err(|e| Refusal::new(setting, e, "`ethtool -k` lists them"))?;
-    let hint = "`ethtool -k` lists those of the device";
+    let all = states(device).map_err(|error| Refusal::unreadable(setting, error))?;
     match all.get(feature) {
-        None => Err(Refusal::new(
-            setting,
-            "the kernel has no such offload",
-            hint,
-        )),
+        None => Err(Refusal::new(setting, RefusalReason::NoOffload)),
         Some(state) if state.active != on && (state.fixed || !state.available) => {
-            Err(Refusal::new(setting, "the driver cannot switch it", hint))
+            Err(Refusal::new(setting, RefusalReason::FixedOffload))
         }
         Some(_) => Ok(vec![text!(
             "{setting}: some drivers reset the link for seconds when an offload is switched",
-            setting = setting.to_string()
+            setting = setting
         )]),
     }
 }
@@ -76,23 +71,18 @@ pub(super) fn restore(device: &str, setting: &Setting, old: &Saved) -> Result<()
 }
 
 fn states(device: &str) -> Result<BTreeMap<String, Feature>, HostError> {
-    feature_states(device).map_err(failed("read the offloads of", device))
+    feature_states(device).map_err(Operation::ReadOffloads(device.to_owned()).failed())
 }
 
 fn switch(device: &str, wanted: &BTreeMap<String, bool>) -> Result<(), HostError> {
-    set_features(device, wanted).map_err(failed("switch offloads of", device))
-}
-
-fn failed(what: &str, device: &str) -> impl FnOnce(io::Error) -> HostError {
-    let op = format!("{what} {device}");
-    move |error| HostError::Io { op, error }
+    set_features(device, wanted).map_err(Operation::SwitchOffloads(device.to_owned()).failed())
 }
 
 /// Masks of all receive queues.
 pub(super) fn read_steering(device: &str) -> Result<Saved, HostError> {
     let read = |file: &PathBuf| fs::read_to_string(file).map(|mask| mask.trim().to_owned());
     let masks: io::Result<Vec<String>> = files(device)?.iter().map(read).collect();
-    let masks = masks.map_err(failed("read the processors of", device))?;
+    let masks = masks.map_err(Operation::ReadProcessors(device.to_owned()).failed())?;
     Ok(Saved::Processors { masks })
 }
 
@@ -105,13 +95,12 @@ pub(super) fn check_steering(
         return Ok(Vec::new());
     };
     if masks.is_empty() {
-        let why = "it has no receive queues whose packets can be moved";
-        return Err(Refusal::new(setting, why, "the kernel may lack CONFIG_RPS"));
+        return Err(Refusal::new(setting, RefusalReason::NoReceiveQueues));
     }
     let there = std::thread::available_parallelism().map_or(1, |n| n.get());
     if cpus as usize > there {
-        let why = format!("this host has {there} processors");
-        return Err(Refusal::new(setting, why, "give at most as many"));
+        let reason = RefusalReason::TooManyProcessors { has: there };
+        return Err(Refusal::new(setting, reason));
     }
     Ok(Vec::new())
 }
@@ -120,7 +109,7 @@ pub(super) fn write_steering(device: &str, cpus: u32) -> Result<(), HostError> {
     let mask = processors(cpus);
     let write = |file: PathBuf| fs::write(file, &mask);
     let done: io::Result<()> = files(device)?.into_iter().try_for_each(write);
-    done.map_err(failed("set the processors of", device))
+    done.map_err(Operation::SetProcessors(device.to_owned()).failed())
 }
 
 pub(super) fn restore_steering(
@@ -137,13 +126,14 @@ pub(super) fn restore_steering(
     }
     let mut both = files.into_iter().zip(masks);
     both.try_for_each(|(file, mask)| fs::write(file, mask))
-        .map_err(failed("set the processors of", device))
+        .map_err(Operation::SetProcessors(device.to_owned()).failed())
 }
 
 /// Files of the masks, in the order of the queues.
 fn files(device: &str) -> Result<Vec<PathBuf>, HostError> {
     let folder = Path::new("/sys/class/net").join(device).join("queues");
-    let entries = fs::read_dir(&folder).map_err(failed("list the queues of", device))?;
+    let entries =
+        fs::read_dir(&folder).map_err(Operation::ListQueues(device.to_owned()).failed())?;
     let mut numbered: Vec<(u32, PathBuf)> = entries
         .flatten()
         .filter_map(|entry| {

@@ -8,7 +8,7 @@ use model::{
 use sys::sysctl;
 
 use super::unusable;
-use crate::error::{HostError, Refusal};
+use crate::error::{HostError, Refusal, RefusalReason};
 
 const AVAILABLE: &str = "net.ipv4.tcp_available_congestion_control";
 const ALLOWED: &str = "net.ipv4.tcp_allowed_congestion_control";
@@ -59,12 +59,10 @@ pub(super) fn check(
 ) -> Result<Vec<Text>, Refusal> {
     let known = INDEPENDENT.iter().any(|prefix| name.starts_with(prefix));
     if !known || NOT.contains(&name) {
-        let why = "it is not known how to undo a change of this parameter completely";
-        return Err(Refusal::new(setting, why, "set it by hand"));
+        return Err(Refusal::new(setting, RefusalReason::Dependent));
     }
     if !is_writable(name) {
-        let why = "the kernel does not allow it to be changed in this network namespace";
-        return Err(Refusal::new(setting, why, "change it in the host's own"));
+        return Err(Refusal::new(setting, RefusalReason::ReadOnly));
     }
     if name == CONGESTION_CONTROL {
         return congestion(setting, value, old);
@@ -74,8 +72,12 @@ pub(super) fn check(
     };
     let count = |text: &str| text.split_whitespace().count();
     if count(old) != count(value) {
-        let why = format!("it has {} values, {} are given", count(old), count(value));
-        return Err(Refusal::new(setting, why, format!("now it is \"{old}\"")));
+        let reason = RefusalReason::ValueCount {
+            has: count(old),
+            given: count(value),
+            now: old.clone(),
+        };
+        return Err(Refusal::new(setting, reason));
     }
     Ok(match name {
         "net.core.default_qdisc" => {
@@ -100,12 +102,13 @@ fn congestion(setting: &Setting, value: &str, old: &Saved) -> Result<Vec<Text>, 
     let allowed = list(ALLOWED);
     if !is_writable(ALLOWED) {
         if !has(&allowed, value) {
-            let why = format!("this network namespace allows only {allowed}");
-            return Err(Refusal::new(setting, why, "change it in the host's own"));
+            let reason = RefusalReason::NotAllowed { allowed };
+            return Err(Refusal::new(setting, reason));
         }
         if !has(&allowed, old) {
-            let why = format!("{old} could not be set again, as this namespace allows {allowed}");
-            return Err(Refusal::new(setting, why, "change it in the host's own"));
+            let old = old.clone();
+            let reason = RefusalReason::NoWayBack { old, allowed };
+            return Err(Refusal::new(setting, reason));
         }
     }
     Ok(vec![text!(
@@ -122,12 +125,9 @@ pub(super) fn available(setting: &Setting, cc: &str) -> Result<(), Refusal> {
     if available.split_whitespace().any(|word| word == cc) {
         return Ok(());
     }
-    let why = format!("the kernel has only {available}");
-    Err(Refusal::new(
-        setting,
-        why,
-        format!("try `modprobe tcp_{cc}`"),
-    ))
+    let name = cc.to_owned();
+    let reason = RefusalReason::NoCongestionControl { name, available };
+    Err(Refusal::new(setting, reason))
 }
 
 pub(super) fn restore(setting: &Setting, name: &str, old: &Saved) -> Result<(), HostError> {

@@ -14,7 +14,7 @@ use sys::{
 };
 
 use super::unusable;
-use crate::error::{HostError, Refusal};
+use crate::error::{HostError, Refusal, RefusalReason};
 
 pub(super) fn read(nl: &mut Netlink, index: u32) -> Result<Saved, HostError> {
     let [qdiscs, classes] = nodes(nl, index)?;
@@ -34,17 +34,16 @@ pub(super) fn check(
     queue: &Queue,
     old: &Saved,
 ) -> Result<Vec<Text>, Refusal> {
-    let failed = |e: HostError| Refusal::new(setting, e, "check `tc qdisc show`");
+    let failed = |error: HostError| Refusal::unreadable(setting, error);
     let tree = live(old).ok_or_else(|| failed(unusable(setting)))?;
     let index = link::index(nl, device).map_err(|e| failed(e.into()))?;
     match tree::irreversible(nl, index, &tree).map_err(|e| failed(e.into()))? {
         Some(Irreversible::Filters) => {
-            let why = "its queue has filters, which could not be set up again";
-            return Err(Refusal::new(setting, why, "remove them first, or leave it"));
+            return Err(Refusal::new(setting, RefusalReason::Filters));
         }
         Some(Irreversible::Classes(kind)) => {
-            let why = format!("its {kind} has classes, which could not be set up again");
-            return Err(Refusal::new(setting, why, "remove it first, or leave it"));
+            let kind = kind.to_string();
+            return Err(Refusal::new(setting, RefusalReason::Classes { kind }));
         }
         None => {}
     }
@@ -53,7 +52,7 @@ pub(super) fn check(
     if tree.root().is_some_and(|root| loses_shaper(root, queue)) {
         notes.push(text!(
             "{setting}: this removes a shaper; if a program such as sqm set it, it may return",
-            setting = setting.to_string()
+            setting = setting
         ));
     }
     Ok(notes)
@@ -122,7 +121,7 @@ pub(super) fn rehearse(setting: &Setting, queue: &Queue) -> Result<Vec<Text>, Re
     let Ok(mut nl) = scratch else {
         return Ok(vec![text!(
             "{setting}: not tried beforehand, which needs root",
-            setting = setting.to_string()
+            setting = setting
         )]);
     };
     let tried = link::index(&mut nl, "lo").and_then(|lo| set(&mut nl, lo, queue));
@@ -130,8 +129,8 @@ pub(super) fn rehearse(setting: &Setting, queue: &Queue) -> Result<Vec<Text>, Re
         Ok(()) => Ok(Vec::new()),
         Err(error) => {
             let kind = queue.name();
-            let hint = format!("check the options, or try `modprobe sch_{kind}`");
-            Err(Refusal::new(setting, error, hint))
+            let reason = RefusalReason::QueueRefused { kind, error };
+            Err(Refusal::new(setting, reason))
         }
     }
 }
@@ -150,12 +149,12 @@ fn rehearse_back(setting: &Setting, old: &Tree) -> Result<(), Refusal> {
         tree::restore(&mut nl, lo, old)?;
         tree::read(&mut nl, lo)
     });
-    let why = match tried {
+    let reason = match tried {
         Ok(now) if now == *old => return Ok(()),
-        Ok(_) => "its present queue would come back with other options".to_owned(),
-        Err(error) => format!("its present queue could not be set up again: {error}"),
+        Ok(_) => RefusalReason::AlteredBack,
+        Err(error) => RefusalReason::NotTakenBack(error),
     };
-    Err(Refusal::new(setting, why, "remove it first, or leave it"))
+    Err(Refusal::new(setting, reason))
 }
 
 /// Returns true if the new discipline would remove a shaper.

@@ -14,7 +14,7 @@ use sys::{
 };
 
 use super::{parameter, unusable};
-use crate::error::{HostError, Refusal};
+use crate::error::{HostError, Refusal, RefusalReason};
 
 /// `RTPROT_RA` and `RTPROT_DHCP` (include/uapi/linux/rtnetlink.h, Linux 7.2).
 const RA: u8 = 9;
@@ -47,42 +47,31 @@ pub(super) fn check(
         _ => (covering(nl, setting, to)?, false),
     };
     let Some(entry) = entry else {
-        return Err(Refusal::new(
-            setting,
-            "its route cannot be read",
-            "name another prefix",
-        ));
+        return Err(Refusal::new(setting, RefusalReason::UnreadableRoute));
     };
     if !entry.is_unicast() {
-        let why = "there is no route to a gateway or link";
-        return Err(Refusal::new(
-            setting,
-            why,
-            "name a prefix that is reachable",
-        ));
+        return Err(Refusal::new(setting, RefusalReason::NoGateway));
     }
     let managed = entry.protocol() == RA || entry.expires();
     if managed && own {
-        let why = "its route comes from router advertisements, which rewrite it";
-        return Err(Refusal::new(setting, why, "name a narrower prefix"));
+        return Err(Refusal::new(setting, RefusalReason::Advertised));
     }
-    let name = || setting.to_string();
     let mut notes = Vec::new();
     if entry.protocol() == DHCP && own {
         notes.push(text!(
             "{setting}: a renewal by DHCP rewrites this route",
-            setting = name()
+            setting = setting
         ));
     }
     if !own {
         notes.push(text!(
             "{setting}: a route of its own is added, as a copy of the one in use",
-            setting = name()
+            setting = setting
         ));
     }
     notes.push(text!(
         "{setting}: only connections that this host opens or accepts from now on use it",
-        setting = name()
+        setting = setting
     ));
     Ok(notes)
 }
@@ -148,21 +137,17 @@ fn exact(nl: &mut Netlink, to: Prefix, in_table: Option<u32>) -> Result<Option<E
 /// The entry that is used now, of which a narrower one can be copied.
 fn covering(nl: &mut Netlink, setting: &Setting, to: Prefix) -> Result<Option<Entry>, Refusal> {
     let entry = table::entry_for(nl, to.address())
-        .map_err(|e| Refusal::new(setting, e, "name a prefix that is reachable"))?;
+        .map_err(|error| Refusal::new(setting, RefusalReason::Unroutable(error)))?;
     let in_main = entry.table() == Some(MAIN);
     if !in_main {
         let table = entry.table().unwrap_or_default();
-        let why = format!(
-            "its route is in table {table}, which belongs to another program, such as a VPN"
-        );
-        return Err(Refusal::new(setting, why, "set it for the host instead"));
+        return Err(Refusal::new(setting, RefusalReason::OtherTable { table }));
     }
     let narrower = entry
         .prefix()
         .is_some_and(|(_, length)| length < to.length());
     if !narrower {
-        let why = "a part of it has a route, and the whole has none";
-        return Err(Refusal::new(setting, why, "name the prefix of a route"));
+        return Err(Refusal::new(setting, RefusalReason::PartlyRouted));
     }
     Ok(Some(entry))
 }

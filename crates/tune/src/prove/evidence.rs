@@ -43,7 +43,7 @@ fn acted(setting: &Setting, side: Side, run: &Run, otherwise: (Option<bool>, Tex
         None => otherwise,
     };
     Acted {
-        setting: setting.to_string(),
+        setting: setting.text(),
         acted,
         evidence,
     }

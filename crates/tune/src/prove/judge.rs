@@ -113,7 +113,7 @@ fn decide(figures: &[Proved], acted: &[Acted], keep: &[Keep]) -> (Decision, Text
     if let Some(idle) = idle(acted) {
         let text = text!(
             "undone: {setting} did not act ({evidence})",
-            setting = idle.setting.as_str(),
+            setting = idle.setting.clone(),
             evidence = idle.evidence.clone()
         );
         return (Decision::DidNotAct, text);

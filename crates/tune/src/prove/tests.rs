@@ -63,7 +63,7 @@ impl Turns for Path {
 
     fn evidence(&mut self, _: &Run) -> Vec<Acted> {
         vec![Acted {
-            setting: "a setting".to_owned(),
+            setting: model::text::Text::plain("a setting"),
             acted: self.acts,
             evidence: text!("as said"),
         }]

@@ -10,7 +10,7 @@ use model::{
 };
 
 use super::site::Site;
-use crate::{error::TuneError, prove::evidence_of_far};
+use crate::{error::TuneError, outcome::Drift, prove::evidence_of_far};
 
 /// Whoever changes the far host.
 pub trait Person {
@@ -76,7 +76,7 @@ impl<P: Person> Site for ByHand<P> {
         evidence_of_far(self.settings.iter(), run)
     }
 
-    fn settle(&self, keep: bool) -> Result<Vec<String>, TuneError> {
+    fn settle(&self, keep: bool) -> Result<Vec<Drift>, TuneError> {
         if self.is_made.get() {
             self.person.report(keep);
         }

@@ -3,7 +3,7 @@
 use std::{io, path::Path, process::Command, time::Duration};
 
 use model::{
-    change::{Change, ChangeId, ProcessId},
+    change::{Change, ChangeId, ProcessId, Setting},
     net::Side,
     proof::Acted,
     run::Run,
@@ -20,6 +20,7 @@ use crate::{
     keeper::start_keeper,
     live::Live,
     observer::Unobserved,
+    outcome::Drift,
     probe::NewTcp,
     prove::evidence,
     toggle::{set_again, set_aside},
@@ -96,7 +97,7 @@ impl<M: Machine> Here<M> {
     ///
     /// # Errors
     /// A value cannot be read.
-    pub fn left_changed(&self, change: &Change) -> Result<Vec<String>, HostError> {
+    pub fn left_changed(&self, change: &Change) -> Result<Vec<Setting>, HostError> {
         if change.state.is_kept() {
             return Ok(Vec::new());
         }
@@ -105,7 +106,7 @@ impl<M: Machine> Here<M> {
             let mut left = Vec::new();
             for step in &change.steps {
                 if host.read(&step.setting)? != step.old {
-                    left.push(step.setting.to_string());
+                    left.push(step.setting.clone());
                 }
             }
             Ok(left)
@@ -165,7 +166,7 @@ impl<M: Machine> Site for Here<M> {
         self.change().as_ref().and_then(of).unwrap_or_default()
     }
 
-    fn settle(&self, keep: bool) -> Result<Vec<String>, TuneError> {
+    fn settle(&self, keep: bool) -> Result<Vec<Drift>, TuneError> {
         self.with(|env| match keep {
             true => confirm(env, Some(self.plan.id.as_str()), &mut NewTcp).map(|kept| kept.drift),
             false => match undo(env, Some(self.plan.id.as_str())) {

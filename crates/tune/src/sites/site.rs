@@ -8,7 +8,7 @@ use model::{
     run::Run,
 };
 
-use crate::error::TuneError;
+use crate::{error::TuneError, outcome::Drift};
 
 /// A host with a planned change.
 pub trait Site {
@@ -43,7 +43,7 @@ pub trait Site {
     ///
     /// # Errors
     /// It could be neither.
-    fn settle(&self, keep: bool) -> Result<Vec<String>, TuneError>;
+    fn settle(&self, keep: bool) -> Result<Vec<Drift>, TuneError>;
 
     /// The change as its journal has it now, if it can be read.
     fn change(&self) -> Option<Change>;

@@ -49,7 +49,7 @@ impl Site for Noted<'_> {
         Vec::new()
     }
 
-    fn settle(&self, keep: bool) -> Result<Vec<String>, TuneError> {
+    fn settle(&self, keep: bool) -> Result<Vec<Drift>, TuneError> {
         self.done(if keep { "confirm" } else { "undo" })?;
         Ok(Vec::new())
     }
@@ -69,6 +69,7 @@ fn planned(value: &str) -> Change {
         settings: vec![(setting, None)],
         probes: Vec::new(),
         program: "0".to_owned(),
+        created_unix_s: None,
     };
     let plan = crate::plan(
         &mut host as &mut dyn Host,
@@ -123,7 +124,10 @@ fn all_are_undone_if_a_measurement_fails_even_if_one_cannot_be() {
         pairs: 1,
         ..Criteria::default()
     };
-    let settled = sites.prove(&mut || Err("the line is down".into()), &criteria);
+    let settled = sites.prove(
+        &mut || Err(MeasureError::new(Text::name("the line is down"), "x")),
+        &criteria,
+    );
     assert!(matches!(
         settled.proof,
         Err(ProveError::Measure { turn: 1, .. })

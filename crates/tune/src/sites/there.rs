@@ -12,6 +12,7 @@ use model::{
 use super::site::Site;
 use crate::{
     error::TuneError,
+    outcome::Drift,
     prove::evidence_of_far,
     remote::{Remote, RemoteError},
 };
@@ -80,7 +81,7 @@ impl<R: Remote> Site for There<R> {
         evidence_of_far(self.plan.steps.iter().map(|step| &step.setting), run)
     }
 
-    fn settle(&self, keep: bool) -> Result<Vec<String>, TuneError> {
+    fn settle(&self, keep: bool) -> Result<Vec<Drift>, TuneError> {
         let word = if keep { "confirm" } else { "undo" };
         let done = self.remote.tune(&[word, self.plan.id.as_str()], b"");
         // It was undone when it could not be switched; or it was done, and the answer was lost.

@@ -7,7 +7,8 @@ use std::{
 
 use ::measure::plans;
 use ::tune::{
-    ByHand, Criteria, Person, Place, RemoteError, Site, Sites, There, TuneError, settings_of_all,
+    ByHand, Criteria, Person, Place, Refusal, RemoteError, Site, Sites, There, TuneError,
+    settings_of_all,
 };
 use anyhow::Context;
 use model::{
@@ -19,6 +20,7 @@ use model::{
     plan::Plan,
     run::Run,
     text,
+    text::Text,
 };
 
 use crate::{
@@ -62,8 +64,8 @@ pub(super) fn prove(
     let near = apply::of_end(&best.remedies, Side::Near, line, toward)?;
     let near = match apply::plan_of(near, Vec::new()) {
         Err(TuneError::Refused(all)) => {
-            let all: Vec<String> = all.iter().map(ToString::to_string).collect();
-            return Ok(not_applied("this host", &all));
+            let all = all.iter().map(Refusal::text).collect();
+            return Ok(not_applied(text!("this host"), all));
         }
         planned => here(&arguments.journal, planned?),
     };
@@ -77,7 +79,11 @@ pub(super) fn prove(
                     exit: Some(exit),
                     message,
                     ..
-                }) if exit == i32::from(code::LACKS) => return Ok(not_applied(login, &[message])),
+                }) if exit == i32::from(code::LACKS) => {
+                    // What the program there printed.
+                    let message = Text::name(message);
+                    return Ok(not_applied(Text::name(login), vec![message]));
+                }
                 there => Some(there.map_err(TuneError::from)?),
             }
         }
@@ -105,10 +111,10 @@ pub(super) fn prove(
 }
 
 /// Returns the outcome for a host that cannot apply a remedy; another remedy may be possible.
-fn not_applied(host: &str, why: &[String]) -> ProveOutput {
-    let sentence = |why: &String| text!("{host}: {source}", host = host, source = why.clone());
+fn not_applied(host: Text, why: Vec<Text>) -> ProveOutput {
+    let sentence = |why| text!("{host}: {source}", host = host.clone(), source = why);
     ProveOutput {
-        not_applied: why.iter().map(sentence).collect(),
+        not_applied: why.into_iter().map(sentence).collect(),
         ..ProveOutput::default()
     }
 }

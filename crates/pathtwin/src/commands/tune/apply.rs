@@ -5,7 +5,7 @@ use std::{
     net::IpAddr,
     path::Path,
     process::ExitCode,
-    time::Duration,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use anyhow::{Context, anyhow};
@@ -19,7 +19,7 @@ use model::{
     net::Side,
     remedy::Remedy,
 };
-use tune::{Criteria, HostError, Live, NewTcp, Place, Request, Sites, TuneError};
+use tune::{Criteria, Live, NewTcp, Operation, Place, Request, Sites, TuneError};
 
 use super::{prove, transaction::here, with_host};
 use crate::{
@@ -160,11 +160,12 @@ pub(crate) fn plan_of(settings: Wanted, probes: Vec<String>) -> Result<Change, T
         settings,
         probes,
         program: env!("CARGO_PKG_VERSION").to_owned(),
+        created_unix_s: SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .ok()
+            .map(|since| since.as_secs()),
     };
-    let id = tune::fresh_id().map_err(|error| HostError::Io {
-        op: "make an id".to_owned(),
-        error,
-    })?;
+    let id = tune::fresh_id().map_err(Operation::MakeId.failed())?;
     tune::plan(&mut Live::open()?, &request, id)
 }
 

@@ -2,9 +2,9 @@
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 
-use ::measure::run::usual_estimate;
+use ::measure::{far::FarError, run::usual_estimate};
 use anyhow::anyhow;
-use model::{job::ProveOutput, plan::Plan};
+use model::{job::ProveOutput, plan::Plan, text::Text};
 use tune::{Criteria, MeasureError, Sites};
 
 use crate::{
@@ -50,7 +50,7 @@ pub(crate) fn in_turns(sites: &Sites<'_>, to: &Proving<'_>) -> Result<ProveOutpu
     let settled = sites.prove(
         &mut || {
             let run = to.far.measure(to.plan, None, Progress::Hidden, to.stop);
-            let run = run.map_err(|failure| MeasureError::from(failure.error))?;
+            let run = run.map_err(|failure| not_measured(failure.error))?;
             tune::whole(run)
         },
         &to.criteria,
@@ -70,4 +70,10 @@ pub(crate) fn in_turns(sites: &Sites<'_>, to: &Proving<'_>) -> Result<ProveOutpu
         proof: Some(Box::new(proof)),
         ..ProveOutput::default()
     })
+}
+
+fn not_measured(error: anyhow::Error) -> MeasureError {
+    let of_far = error.downcast_ref::<FarError>().map(FarError::text);
+    let text = of_far.unwrap_or_else(|| Text::name(error.to_string()));
+    MeasureError::new(text, error)
 }
