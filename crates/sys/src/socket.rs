@@ -2,6 +2,7 @@
 //! kernel, datagram batches with kernel receive timestamps.
 
 mod batch;
+pub mod icmp;
 mod option;
 mod udp;
 

@@ -89,7 +89,7 @@ pub fn udp_shared_own_family(address: SocketAddr) -> io::Result<UdpSocket> {
 
 /// Requests kernel receive timestamps; QEMU's user mode does not support them. `Batch` then uses
 /// the time after the call.
-fn request_receive_times(fd: &impl AsRawFd) {
+pub(super) fn request_receive_times(fd: &impl AsRawFd) {
     let _ = set_u32(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1);
 }
 

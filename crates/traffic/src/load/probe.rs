@@ -1,6 +1,8 @@
 //! Latency probes over a connected socket: small datagrams sent on a grid of time and answered by
-//! the far end.
+//! the far end; ICMP echo requests, which any host answers; or connections.
 
+pub mod connect;
+mod format;
 mod receive;
 mod send;
 
@@ -15,7 +17,12 @@ use std::{
     time::Duration,
 };
 
-use sys::clock::{self, Instant};
+use sys::{
+    clock::{self, Instant},
+    socket::icmp::Echo,
+};
+
+use format::Format;
 
 use crate::{
     spawn,
@@ -73,6 +80,7 @@ struct Shared {
     dropped: AtomicBool,
     slots: Mutex<Vec<Slot>>,
     offset: OnceLock<u64>,
+    format: Format,
 }
 
 /// State of a probe.
@@ -136,14 +144,36 @@ impl Probing {
         Self::scheduled(socket, schedule)
     }
 
+    /// Starts to probe with ICMP echo requests every `every`, from now until finished; socket and
+    /// echo are those of [`sys::socket::icmp::echo_socket`].
+    ///
+    /// # Errors
+    /// The host lacks threads or descriptors.
+    pub fn icmp((socket, echo): (UdpSocket, Echo), every: Duration) -> io::Result<Self> {
+        let schedule = Schedule {
+            first: Instant::now(),
+            every,
+            end: None,
+            timing: Timing::Kernel,
+        };
+        Self::formatted(socket, schedule, Format::Icmp(echo))
+    }
+
     /// Starts to probe.
     ///
     /// # Errors
     /// The host lacks threads or descriptors.
     pub fn scheduled(socket: UdpSocket, schedule: Schedule) -> io::Result<Self> {
+        Self::formatted(socket, schedule, Format::Own)
+    }
+
+    fn formatted(socket: UdpSocket, schedule: Schedule, format: Format) -> io::Result<Self> {
         // From here on, dropping it ends the started threads.
         let mut probing = Self {
-            shared: Arc::default(),
+            shared: Arc::new(Shared {
+                format,
+                ..Shared::default()
+            }),
             threads: Vec::new(),
         };
         if schedule.timing == Timing::Kernel {
@@ -216,6 +246,22 @@ mod tests {
 
     use super::*;
     use crate::load::echo;
+
+    /// Loopback answers echo requests by itself. Where no socket for them is allowed there is
+    /// nothing to see.
+    #[test]
+    fn echo_requests_are_answered_in_order() {
+        let local = "127.0.0.1".parse().unwrap();
+        let Ok(echo) = sys::socket::icmp::echo_socket(local, 4711) else {
+            return;
+        };
+        let probing = Probing::icmp(echo, Duration::from_millis(5)).unwrap();
+        Instant::now().after(Duration::from_millis(100)).wait();
+        let probes = probing.finish();
+        assert!(probes.len() >= 2, "{}", probes.len());
+        assert!(probes.iter().all(|probe| probe.rtt_ns.is_some()));
+        assert!(probes.is_sorted_by_key(|probe| probe.sent));
+    }
 
     #[test]
     fn probes_of_a_schedule_are_sent_on_its_grid_and_answered() {

@@ -8,8 +8,8 @@ use sys::{
     timestamp,
 };
 
-use super::{Schedule, Shared, Slot, Timing};
-use crate::wire::datagram::{Datagram, PROBE};
+use super::{Schedule, Shared, Slot, Timing, format::ANSWER};
+use crate::wire::datagram::PROBE;
 
 /// Bounds of how long late answers are waited for: three times the longest round trip seen lately.
 const TIMEOUT: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
@@ -51,11 +51,11 @@ impl Reader {
     fn next(&mut self, shared: &Shared) -> bool {
         match self {
             Self::Each(socket) => {
-                let mut bytes = [0; PROBE];
+                let mut bytes = [0; ANSWER];
                 let Ok(received) = timestamp::receive(socket, &mut bytes) else {
                     return false;
                 };
-                let bytes = &bytes[..received.len.min(PROBE)];
+                let bytes = &bytes[..received.len.min(ANSWER)];
                 take(shared, bytes, received.at_ns);
             }
             Self::Many(socket, batch) => {
@@ -73,7 +73,7 @@ impl Reader {
 
 /// Notes an answer that came at a time (CLOCK_REALTIME, ns). The first to a number counts.
 fn take(shared: &Shared, bytes: &[u8], at_ns: Option<u64>) {
-    let Some(Datagram::Answer { number, held_ns }) = Datagram::parse(bytes) else {
+    let Some((number, held_ns)) = shared.format.read(bytes) else {
         return;
     };
     let at_ns = at_ns.unwrap_or_else(clock::realtime_ns);

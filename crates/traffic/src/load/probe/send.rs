@@ -4,11 +4,12 @@ use std::{net::UdpSocket, sync::atomic::Ordering};
 
 use sys::{
     clock::Instant,
+    socket::icmp::HEADER,
     timestamp::{Stage, Stamped},
 };
 
 use super::{Schedule, Shared, Slot, Timing};
-use crate::wire::datagram::{Datagram, PROBE};
+use crate::wire::datagram::PROBE;
 
 pub(super) fn run(socket: UdpSocket, schedule: Schedule, shared: &Shared) {
     let mut sender = match schedule.timing {
@@ -51,22 +52,19 @@ impl Sender {
             });
             slots.len() - 1
         };
-        let mut bytes = [0; PROBE];
-        let probe = Datagram::Probe {
-            number: number as u32,
-        };
-        probe.write(&mut bytes);
+        let mut bytes = [0; HEADER + PROBE];
+        let bytes = shared.format.write(number as u32, &mut bytes);
         match self {
             Self::Stamped(stamped, numbers) => {
                 let called = Instant::now();
-                if stamped.send(&bytes).is_ok() {
+                if stamped.send(bytes).is_ok() {
                     numbers.push(number);
                 }
                 shared.slots()[number].called_ns = called.0;
                 self.take_stamps(shared);
             }
             Self::Exact(socket) => {
-                let _ = socket.send(&bytes);
+                let _ = socket.send(bytes);
             }
         }
     }

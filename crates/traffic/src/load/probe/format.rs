@@ -1,0 +1,50 @@
+//! What probes look like on the wire.
+
+use sys::socket::icmp::{Echo, HEADER};
+
+use crate::wire::datagram::{Datagram, PROBE};
+
+/// Most bytes of an answer: a raw socket has an IPv4 header with options in front.
+pub(super) const ANSWER: usize = 60 + HEADER + PROBE;
+
+/// The format of probes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Format {
+    /// Datagrams of the own protocol.
+    #[default]
+    Own,
+    /// ICMP echo, with such a datagram as its data.
+    Icmp(Echo),
+}
+
+impl Format {
+    /// Writes a probe into `buffer`; its bytes.
+    pub(super) fn write(self, number: u32, buffer: &mut [u8; HEADER + PROBE]) -> &[u8] {
+        let mut probe = [0; PROBE];
+        Datagram::Probe { number }.write(&mut probe);
+        match self {
+            Self::Own => {
+                buffer[..PROBE].copy_from_slice(&probe);
+                &buffer[..PROBE]
+            }
+            Self::Icmp(echo) => {
+                echo.request(number as u16, &probe, buffer);
+                buffer
+            }
+        }
+    }
+
+    /// Number of the probe that was answered, and how long the far end had it, ns.
+    pub(super) fn read(self, bytes: &[u8]) -> Option<(u32, u32)> {
+        match self {
+            Self::Own => match Datagram::parse(bytes)? {
+                Datagram::Answer { number, held_ns } => Some((number, held_ns)),
+                _ => None,
+            },
+            Self::Icmp(echo) => match Datagram::parse(echo.reply(bytes)?)? {
+                Datagram::Probe { number } => Some((number, 0)),
+                _ => None,
+            },
+        }
+    }
+}
