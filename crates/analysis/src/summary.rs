@@ -83,7 +83,8 @@ pub fn interval(values: &[f64]) -> Option<Interval> {
     stats::StopRule::interval(values).filter(|_| values.len() >= ENOUGH)
 }
 
-fn spread(values: &[f64], [least, most]: [f64; 2]) -> Option<Spread> {
+/// Centre and spread of values that can be within these bounds; `None` without any.
+pub fn spread(values: &[f64], [least, most]: [f64; 2]) -> Option<Spread> {
     let interval = interval(values);
     let possible = |value: f64| value.clamp(least, most);
     Some(Spread {

@@ -5,6 +5,7 @@ mod delay;
 mod host;
 mod load;
 mod queue;
+mod segments;
 mod start;
 mod steady;
 mod sweep;
@@ -13,7 +14,7 @@ mod wire;
 
 use model::{
     net::{Direction, IpVersion, Layer},
-    run::{FigureKind, Invalid, Key, Pmtu, Probes, Run, Sample, SizeStep, StepKind},
+    run::{FigureKind, Invalid, Key, Pmtu, Probes, Run, Sample, SizeStep, StepKind, ThirdPoint},
 };
 
 use crate::summary;
@@ -21,6 +22,7 @@ use crate::summary;
 pub use host::Host;
 pub use load::Load;
 pub use queue::Overflow;
+pub use segments::{Segment, Segments, Share};
 pub use start::SlowStart;
 pub use steady::Steady;
 pub use sweep::{Above, Datagrams, Sweep};
@@ -117,6 +119,11 @@ impl<'a> View<'a> {
     /// Returns true if the ends were those of a lab path: processors are then not to be judged.
     pub fn lab(&self) -> bool {
         self.run.lab
+    }
+
+    /// The third point that was probed beside the path, if any.
+    pub fn third(&self) -> Option<&'a ThirdPoint> {
+        self.run.third.as_ref()
     }
 
     /// The samples of this layer and family that count (see `counts`).

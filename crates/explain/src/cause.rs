@@ -117,6 +117,9 @@ pub enum Need {
     Below,
     /// `TCP_INFO` of the sender.
     TcpInfo,
+    /// Probes of a third point during the TCP load. Without a third point such a cause is not
+    /// judged at all.
+    Third,
 }
 
 impl Need {
@@ -129,6 +132,7 @@ impl Need {
             Self::Sweep => text!("no UDP rate sweep was run in this direction"),
             Self::Below => text!("the path below the tunnel was not measured"),
             Self::TcpInfo => text!("the sending kernel reported nothing about its sockets"),
+            Self::Third => text!("no probes of the third point ran during the TCP load"),
         }
     }
 
@@ -145,6 +149,7 @@ impl Need {
                 )
             }
             Self::TcpInfo => text!("the same plan with pathtwin on Linux as the sending end"),
+            Self::Third => text!("a plan with `probe_ms` and `tcp`, and --third"),
         }
     }
 
@@ -157,6 +162,7 @@ impl Need {
             Self::Sweep => dir.sweep().is_some(),
             Self::Below => dir.view.underlay().is_some(),
             Self::TcpInfo => dir.default_load().is_some_and(|l| l.rtt_p50_us.is_some()),
+            Self::Third => dir.segments().is_some(),
         }
     }
 

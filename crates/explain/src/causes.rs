@@ -2,6 +2,7 @@
 
 mod application;
 mod aqm_idle;
+mod beyond;
 mod bloat;
 mod bufferbloat_local;
 mod bufferbloat_remote;
@@ -21,6 +22,7 @@ mod host_settings;
 mod jitter;
 mod leftover_shaper;
 mod limited;
+mod local_segment;
 mod mtu_black_hole;
 mod offload_fault;
 mod others;
@@ -31,6 +33,7 @@ mod random_loss;
 mod receive_window;
 mod relayed_path;
 mod reordering;
+mod segment;
 mod send_buffer;
 mod shared_line;
 mod udp_socket_drops;
@@ -80,6 +83,8 @@ pub fn registry() -> &'static [&'static Cause] {
         &cc_on_wrong_host::CAUSE,
         &far_end_limit::CAUSE,
         &wifi_hop::CAUSE,
+        &local_segment::CAUSE,
+        &beyond::CAUSE,
         &host_settings::CAUSE,
         &healthy::CAUSE,
     ]

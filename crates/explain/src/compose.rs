@@ -177,6 +177,7 @@ pub fn run(scene: &Scene, seed: u64) -> Run {
             })
             .collect(),
         unreached: Vec::new(),
+        third: None,
         caveats: Vec::new(),
         samples,
         figures: Vec::new(),

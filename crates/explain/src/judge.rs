@@ -85,6 +85,9 @@ fn evaluate(cause: &'static Cause, view: &View) -> Vec<Answer> {
         place,
         verdict,
     };
+    if cause.needs.contains(&Need::Third) && view.third().is_none() {
+        return Vec::new();
+    }
     let lacks = |need: Option<&Need>| need.map(|n| undecided(n.missing(), n.settle()));
     match cause.test {
         Test::Direction(test) => {

@@ -106,8 +106,10 @@ fn the_corpus_is_large_enough() {
         } else {
             8
         };
-        // Informational, never a finding by itself: it is allowed, not required.
-        if cause.code.as_str() != "aqm-idle" {
+        // Informational, never a finding by itself: it is allowed, not required. The two of
+        // segments need a third point, which paths of the corpus do not have: their draw is
+        // `pathtwin-validation`'s (`docs/segments.md`).
+        if !["aqm-idle", "local-segment", "beyond"].contains(&cause.code.as_str()) {
             assert!(there.count() >= least, "{}", cause.code);
         }
     }

@@ -13,7 +13,7 @@ use std::{
 use anyhow::Context;
 use measure::{
     far::FarError,
-    run::{Start, Target, measure},
+    run::{Start, Target, Third, Way, measure},
     serve::{Config, Server},
 };
 use model::{
@@ -68,6 +68,8 @@ pub(crate) struct Ends {
     program: String,
     stop: Arc<AtomicBool>,
     server: std::thread::JoinHandle<()>,
+    /// The third host, with its own server.
+    third: Option<(Third, std::thread::JoinHandle<()>)>,
     cross: flows::Running,
     times: Times,
 }
@@ -88,8 +90,10 @@ impl Ends {
         let stop = Arc::new(AtomicBool::new(false));
         let key = Key::generate()?;
         let server = serve(bed.far(), &targets, &key, program, stop.clone())?;
+        let third = third(&bed, &key, program, &stop)?;
         Ok(Self {
             bed,
+            third,
             targets,
             key,
             program: program.to_owned(),
@@ -114,6 +118,7 @@ impl Ends {
             seed: cell.seed,
             targets: &self.targets,
             unreached: Vec::new(),
+            third: self.third.as_ref().map(|(third, _)| third),
             program: &self.program,
             id: format!("{:016x}", cell.seed.0),
             started_us: 1_700_000_000_000_000,
@@ -128,6 +133,9 @@ impl Ends {
     pub(crate) fn close(self) {
         self.stop.store(true, Ordering::Relaxed);
         let _ = self.server.join();
+        if let Some((_, server)) = self.third {
+            let _ = server.join();
+        }
         let _ = flows::finish(self.cross, self.times.zero);
     }
 }
@@ -212,6 +220,30 @@ fn targets(cell: &Cell, bed: &Testbed) -> anyhow::Result<Vec<Target>> {
             tunnel,
         ],
     })
+}
+
+/// The third host of the path, if it has one, with a server on it.
+fn third(
+    bed: &Testbed,
+    key: &Key,
+    program: &str,
+    stop: &Arc<AtomicBool>,
+) -> anyhow::Result<Option<(Third, std::thread::JoinHandle<()>)>> {
+    let Some(node) = bed.third() else {
+        return Ok(None);
+    };
+    let address = node.underlay.context("the third host has no address")?;
+    let target = Target {
+        layer: Layer::Underlay,
+        far: address,
+    };
+    let server = serve(node, &[target], key, program, stop.clone())?;
+    let third = Third {
+        address,
+        way: Way::Agent(PORT, key.clone()),
+        load: false,
+    };
+    Ok(Some((third, server)))
 }
 
 fn serve(

@@ -46,6 +46,14 @@ pub fn tunnel(toward: IpAddr) -> Option<TunnelFacts> {
     path::facts(toward, &mut Notes::default()).tunnel().cloned()
 }
 
+/// The first router on the way to an address; `None` if it is on the link, or the kernel does not
+/// say.
+pub fn gateway(toward: IpAddr) -> Option<IpAddr> {
+    let mut netlink = sys::Netlink::route().ok()?;
+    let query = sys::route::Query::to(toward);
+    sys::route::lookup(&mut netlink, query).ok()?.via
+}
+
 /// Facts that are unknown, and why.
 #[derive(Debug, Default)]
 struct Notes(Vec<Text>);

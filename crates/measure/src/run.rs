@@ -14,6 +14,7 @@ mod session;
 mod steps;
 mod task;
 mod text;
+mod third;
 mod validity;
 
 pub use bench::{Event, Live};
@@ -22,3 +23,4 @@ pub use layers::Target;
 pub use schedule::{estimate, usual_estimate};
 pub use session::{Start, measure};
 pub use text::minutes;
+pub use third::{Third, ThirdError, Way};

@@ -33,6 +33,7 @@ macro_rules! codes {
 codes! {
     APPLICATION_LIMITED "application-limited"
     AQM_IDLE "aqm-idle"
+    BEYOND "beyond"
     BUFFERBLOAT_LOCAL "bufferbloat-local"
     BUFFERBLOAT_REMOTE "bufferbloat-remote"
     CC_ON_WRONG_HOST "cc-on-wrong-host"
@@ -47,6 +48,7 @@ codes! {
     HOST_SETTINGS "host-settings"
     JITTER "jitter"
     LEFTOVER_SHAPER "leftover-shaper"
+    LOCAL_SEGMENT "local-segment"
     MTU_BLACK_HOLE "mtu-black-hole"
     OFFLOAD_FAULT "offload-fault"
     PER_FLOW_CAP "per-flow-cap"

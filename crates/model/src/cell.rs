@@ -90,6 +90,30 @@ pub struct LabPath {
     pub mtu: u32,
     /// Address family of the path (the outer one if there is a tunnel).
     pub ip: IpVersion,
+    /// A second line in series, in front of the near end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local: Option<Local>,
+}
+
+/// A line between the near end and a third host, behind which the rest of the path begins: a radio
+/// or a cable at home in front of the router. It has no delay of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Local {
+    /// To the near end.
+    pub down: TunnelStage,
+    /// From the near end.
+    pub up: TunnelStage,
+}
+
+impl Local {
+    /// The line that carries `direction`.
+    pub fn line(&self, direction: Direction) -> &TunnelStage {
+        match direction {
+            Direction::Down => &self.down,
+            Direction::Up => &self.up,
+        }
+    }
 }
 
 impl LabPath {
@@ -299,7 +323,8 @@ impl Tunnel {
 }
 
 /// A stage in front of the bottleneck that only packets of the tunnel pass: a line that treats UDP
-/// worse, or a host that is too slow for the tunnel.
+/// worse, or a host that is too slow for the tunnel. A direction of a [`Local`] line has the same
+/// parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TunnelStage {
@@ -310,6 +335,13 @@ pub struct TunnelStage {
     pub buffer: Buffer,
     /// Its loss, random or in bursts.
     pub loss: Loss,
+}
+
+impl TunnelStage {
+    /// Whether it neither limits nor loses anything.
+    pub fn is_nothing(&self) -> bool {
+        self.rate.is_none() && self.loss == Loss::None
+    }
 }
 
 /// Implementation of a tunnel.

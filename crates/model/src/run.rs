@@ -12,6 +12,7 @@ mod packed;
 mod results;
 mod sample;
 mod series;
+mod third;
 mod unit;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,7 @@ pub use packed::Packed;
 pub use results::{AfterStart, FlowResult, Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};
 pub use sample::{Invalid, Sample, TooShort};
 pub use series::{ColumnValues, Series};
+pub use third::{SegmentRate, ThirdAnswers, ThirdPoint};
 pub use unit::Unit;
 
 use crate::{
@@ -68,6 +70,9 @@ pub struct Run {
     /// Requested addresses of the far end that were not reached: nothing is known of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreached: Vec<Unreached>,
+    /// The third point that was probed beside the path, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub third: Option<ThirdPoint>,
     /// Missing measurements that affect the verdict, with how to make them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<Text>,
@@ -162,6 +167,7 @@ impl Run {
             far,
             layers: Vec::new(),
             unreached: Vec::new(),
+            third: None,
             caveats: Vec::new(),
             samples: Vec::new(),
             figures: Vec::new(),

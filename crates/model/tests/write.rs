@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use model::{
     cell::{
-        Buffer, CELL_SCHEMA, Cell, End, EndQdisc, Ends, LabPath, Line, Loss, Peak, Policer,
+        Buffer, CELL_SCHEMA, Cell, End, EndQdisc, Ends, LabPath, Line, Local, Loss, Peak, Policer,
         Quantile, Quantiles, Queue, RateStep, RateSteps, Traffic, TrafficKind, Tunnel, TunnelAt,
         TunnelKind, TunnelStage,
         bounds::{MAX_LOWAT, MAX_SIZE, MAX_SOCKET, MAX_TIME, MIN_PROBE, MIN_TIME},
@@ -200,7 +200,23 @@ fn mtu() -> impl Strategy<Value = (u32, IpVersion)> {
 }
 
 fn path() -> impl Strategy<Value = LabPath> {
-    (staged(), staged(), mtu()).prop_map(|(down, up, (mtu, ip))| LabPath { down, up, mtu, ip })
+    let all = (staged(), staged(), mtu(), local());
+    all.prop_map(|(down, up, (mtu, ip), local)| LabPath {
+        down,
+        up,
+        mtu,
+        ip,
+        local,
+    })
+}
+
+fn local() -> impl Strategy<Value = Option<Local>> {
+    (tunnel_stage(), tunnel_stage()).prop_map(|(down, up)| {
+        Some(Local {
+            down: down?,
+            up: up?,
+        })
+    })
 }
 
 fn tunnel() -> impl Strategy<Value = Tunnel> {

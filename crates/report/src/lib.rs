@@ -30,6 +30,7 @@ mod printed;
 pub mod prometheus;
 pub mod proof;
 pub mod run;
+mod segments;
 pub mod shortfall;
 pub mod terminal;
 pub mod time;

@@ -32,6 +32,7 @@ fn whole(run: &Run, width: Option<usize>) -> String {
         let _ = write!(out, "\n{}", figure_table(&table, width));
     }
     out.push_str(&compared(run));
+    out.push_str(&crate::segments::text(run));
     let busy = crate::busy::lines(run);
     if !busy.is_empty() {
         let _ = writeln!(

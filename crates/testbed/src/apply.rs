@@ -18,7 +18,7 @@ use crate::{
     plan::{DEVICES, Plan, Stage},
     queues::{self, Timers},
     rate_changes::RateChanges,
-    tunnel,
+    stage, tunnel,
 };
 
 /// A device of the plan.
@@ -76,6 +76,7 @@ pub(crate) fn apply(
         }
         Stage::Delay(direction) => applied.delay(cell, direction).map_err(&fault)?,
         Stage::Tunnel(direction) => applied.tunnel(cell, direction).map_err(&fault)?,
+        Stage::Local(direction) => applied.local(cell, direction).map_err(&fault)?,
     }
     let Applied {
         queues,
@@ -238,17 +239,29 @@ impl Applied {
     fn tunnel(&mut self, cell: &Cell, direction: Direction) -> Result<(), NetlinkError> {
         let stage = cell.tunnel.as_ref().and_then(|t| t.stage(direction));
         let Some(stage) = stage else { return Ok(()) };
-        let parts = queues::tunnel(stage, cell, direction, self.timers);
-        let (root, class) = (queues::ROOT_QUEUE, queues::TUNNEL_CLASS);
-        tc::replace(&mut self.nl, self.index, Handle::ROOT, root, &parts.root)?;
-        tc::add_htb_class(&mut self.nl, self.index, root, class, &parts.class)?;
-        self.attach(vec![parts.queue])?;
+        self.stage(stage::tunnel(stage, cell, direction, self.timers))?;
+        let (root, class) = (queues::ROOT_QUEUE, stage::CLASS);
         let any = address::host(cell.path.ip, address::TUNNEL, Side::Near);
         let port = (any, tunnel::PORT);
         tc::add_udp_port(&mut self.nl, self.index, root, port, class)?;
         let counter = LossCounter::Queue(queues::INNER_QUEUE);
         self.count_losses(counter, "tunnel", direction);
         Ok(())
+    }
+
+    /// All packets go into the class.
+    fn local(&mut self, cell: &Cell, direction: Direction) -> Result<(), NetlinkError> {
+        match &cell.path.local {
+            Some(local) => self.stage(stage::local(local, cell, direction, self.timers)),
+            None => Ok(()),
+        }
+    }
+
+    fn stage(&mut self, parts: stage::StageQueues) -> Result<(), NetlinkError> {
+        let (root, class) = (queues::ROOT_QUEUE, stage::CLASS);
+        tc::replace(&mut self.nl, self.index, Handle::ROOT, root, &parts.root)?;
+        tc::add_htb_class(&mut self.nl, self.index, root, class, &parts.class)?;
+        self.attach(vec![parts.queue])
     }
 
     fn sample(

@@ -16,7 +16,7 @@ pub struct Node {
     pub ns: Netns,
     /// Its address for the measured layer: inside the tunnel if there is one. Routers have none.
     pub address: Option<IpAddr>,
-    /// Its address on the path itself, if it is an end that has one.
+    /// Its address on the path itself, if it is an end that has one, or the third host.
     pub underlay: Option<IpAddr>,
 }
 
@@ -87,6 +87,13 @@ impl Testbed {
     /// The far end.
     pub fn far(&self) -> &Node {
         &self.hosts[self.hosts.len() - 1]
+    }
+
+    /// The host behind the line in front of the near end, if there is one.
+    pub fn third(&self) -> Option<&Node> {
+        self.hosts
+            .iter()
+            .find(|host| host.name == crate::plan::THIRD)
     }
 
     /// One of the two ends.

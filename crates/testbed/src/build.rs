@@ -16,7 +16,7 @@ use crate::{
     address::{self, TUNNEL},
     apply::{Place, apply},
     bed::{BuildError, Node, Testbed, kernel, system},
-    plan::{DEVICES, Host, Link, Plan},
+    plan::{DEVICES, Host, Link, Plan, THIRD, THIRD_LINK},
     queues::Timers,
     tunnel,
 };
@@ -182,5 +182,8 @@ fn name_ends(bed: &mut Testbed, cell: &Cell, plan: &Plan) {
         };
         bed.hosts[index].address = Some(address);
         bed.hosts[index].underlay = underlay;
+    }
+    if let Some(third) = bed.hosts.iter_mut().find(|host| host.name == THIRD) {
+        third.underlay = Some(outer(THIRD_LINK, Side::Far));
     }
 }

@@ -28,6 +28,7 @@ pub mod needs;
 pub mod plan;
 mod queues;
 mod rate_changes;
+mod stage;
 mod tunnel;
 
 pub use bed::{BuildError, LossCounter, LossStage, Node, SampledQueue, Testbed};

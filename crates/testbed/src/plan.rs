@@ -31,6 +31,8 @@ pub enum Stage {
     Delay(Direction),
     /// Stage passed only by packets of the tunnel.
     Tunnel(Direction),
+    /// The line in front of the near end.
+    Local(Direction),
 }
 
 /// A link between host `n` and host `n + 1` of the plan.
@@ -67,6 +69,12 @@ pub(crate) const DEVICES: [&str; 2] = ["to-client", "to-server"];
 /// Numbers of the links between `near` and `far`.
 pub(crate) const MIDDLE: [u8; 2] = [3, 6];
 
+/// Name of the host behind the line in front of the near end.
+pub(crate) const THIRD: &str = "third";
+
+/// Number of the link on which that host faces the near end.
+pub(crate) const THIRD_LINK: u8 = 8;
+
 impl Plan {
     /// The plan for a cell.
     pub fn new(cell: &Cell, timers: Timers) -> Self {
@@ -85,12 +93,23 @@ impl Plan {
         // Names of the two in the middle, for `lab exec`; the ends are the client and the server.
         let (down, up) = (stages(cell, Direction::Down), stages(cell, Direction::Up));
         let inner_links = down.len() - 1;
+        let outward = if routers { Stage::Wire } else { Stage::End };
+        let mut first = outward;
+        if cell.path.local.is_some() {
+            links.extend(local_links(outward, path));
+            hosts.extend(["local", "local", THIRD].map(router));
+            first = Stage::Wire;
+        }
+        let number = if links.iter().any(|l| l.number == 2) {
+            9
+        } else {
+            2
+        };
         hosts.push(router("near"));
         hosts.extend((1..inner_links).map(|_| router("middle")));
         hosts.push(router("far"));
-        let outward = if routers { Stage::Wire } else { Stage::End };
         // Each router sends one direction's packets to the next and the other's to the one before.
-        links.push(link(2, outward, down[inner_links], path));
+        links.push(link(number, first, down[inner_links], path));
         for (index, number) in (0..inner_links).zip(MIDDLE) {
             links.push(link(number, up[index], down[inner_links - 1 - index], path));
         }
@@ -110,8 +129,10 @@ impl Plan {
         });
         let lines = [&cell.path.down, &cell.path.up];
         let staged = inner_links > 1;
-        let segmentation =
-            timers == Timers::Exact && lines.into_iter().all(cuts_segments) && !staged;
+        let segmentation = timers == Timers::Exact
+            && lines.into_iter().all(cuts_segments)
+            && !staged
+            && cell.path.local.is_none();
         Self {
             hosts,
             links,
@@ -133,6 +154,18 @@ impl Plan {
         }
         networks
     }
+}
+
+/// The links of the line in front of the near end. Its queues are between two routers, so that
+/// neither the near end nor the third host sends into one by its own device. The first link has the
+/// number of the outer link of the near end in every plan.
+fn local_links(outward: Stage, path: IpVersion) -> [Link; 3] {
+    let (up, down) = (Stage::Local(Direction::Up), Stage::Local(Direction::Down));
+    [
+        link(2, outward, Stage::Wire, path),
+        link(7, up, down, path),
+        link(THIRD_LINK, Stage::Wire, Stage::Wire, path),
+    ]
 }
 
 /// The stages of a direction in the order in which packets pass them: the stage of the tunnel's
@@ -252,5 +285,8 @@ fn fitting_buffer(cell: &Cell) -> u64 {
         rate.bytes_in(path.rtt() + line.jitter + spread).0 + line.buffer.bytes(path.mtu).0
     };
     let most = holds(&path.down).max(holds(&path.up));
+    let local = path.local.iter().flat_map(|local| [local.down, local.up]);
+    let waiting = local.map(|line| line.buffer.bytes(path.mtu).0).max();
+    let most = most + waiting.unwrap_or(0);
     (8 * most).clamp(LEAST, MOST)
 }

@@ -1,20 +1,17 @@
 //! The kernel's queues for lines and ends.
 
 use model::{
-    cell::{
-        Buffer, Cell, ETHERNET_HEADER, End, EndQdisc, Line, Loss, Peak, Quantiles, Queue,
-        TunnelStage,
-    },
+    cell::{Buffer, ETHERNET_HEADER, End, EndQdisc, Line, Loss, Peak, Quantiles, Queue},
     net::Direction,
     units::{Rate, Seed},
 };
 use sys::tc::{self, Handle, Qdisc};
 
 /// Packets that a delay may hold: never the limit of anything.
-const DELAY_LIMIT: u32 = 10_000_000;
+pub(crate) const DELAY_LIMIT: u32 = 10_000_000;
 
 /// A rate no path has; see [`delay`].
-const FAST: u64 = 100_000_000_000;
+pub(crate) const FAST: u64 = 100_000_000_000;
 
 /// Packets a plain queue of a host holds (the kernel's default transmit queue length).
 const HOST_FIFO: u32 = 1000;
@@ -193,58 +190,8 @@ impl Jitter {
     }
 }
 
-/// Class of the tunnel's packets.
-pub(crate) const TUNNEL_CLASS: Handle = Handle::new(1, 1);
-
-/// The queues of a stage that only packets of a tunnel pass.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TunnelQueues {
-    /// Contains the class; packets that match no filter pass at once.
-    pub(crate) root: Qdisc,
-    /// The rate.
-    pub(crate) class: tc::HtbClass,
-    /// The queue of the class, with its loss.
-    pub(crate) queue: AttachedQueue,
-}
-
-/// The queues of a tunnel's stage.
-pub(crate) fn tunnel(
-    stage: &TunnelStage,
-    cell: &Cell,
-    direction: Direction,
-    timers: Timers,
-) -> TunnelQueues {
-    let mtu = cell.path.mtu;
-    let rate = stage.rate.unwrap_or(Rate::from_bps(FAST));
-    let burst = Some(bucket(rate, mtu, timers));
-    TunnelQueues {
-        root: Qdisc::Htb(tc::Htb {
-            default_class: 0,
-            direct_qlen: Some(DELAY_LIMIT),
-        }),
-        class: tc::HtbClass {
-            rate_bps: rate.bps(),
-            burst_bytes: burst,
-            ceil_burst_bytes: burst,
-            quantum_bytes: Some(mtu + ETHERNET_HEADER as u32),
-            ..tc::HtbClass::default()
-        },
-        queue: AttachedQueue {
-            parent: TUNNEL_CLASS,
-            handle: INNER_QUEUE,
-            qdisc: Qdisc::Netem(tc::Netem {
-                limit_packets: Some(stage.buffer.packets(mtu)),
-                loss: netem_loss(stage.loss),
-                // Other numbers than those of the delay behind it.
-                seed: Some(!netem_seed(cell.seed, direction)),
-                ..tc::Netem::default()
-            }),
-        },
-    }
-}
-
 /// Random loss as netem takes it; periodic loss is an action.
-fn netem_loss(loss: Loss) -> Option<tc::Loss> {
+pub(crate) fn netem_loss(loss: Loss) -> Option<tc::Loss> {
     match loss {
         Loss::None | Loss::Every(_) => None,
         Loss::Random(p) => Some(tc::Loss::Random(p.get())),
@@ -281,7 +228,7 @@ pub(crate) fn at_rate(line: &Line, rate: Rate, mtu: u32, timers: Timers) -> Opti
 
 /// Seed of the random numbers of a line's netem: the same for every setting of a matrix, so that
 /// each meets the same losses, and another for each direction.
-fn netem_seed(seed: Seed, direction: Direction) -> u64 {
+pub(crate) fn netem_seed(seed: Seed, direction: Direction) -> u64 {
     let salt = match direction {
         Direction::Down => 0x9e37_79b9_7f4a_7c15,
         Direction::Up => 0xd134_2543_de82_ef95,
@@ -338,7 +285,7 @@ fn shaped(
 }
 
 /// A bucket for little more than one packet; see [`shaped`].
-fn bucket(rate: Rate, mtu: u32, timers: Timers) -> u32 {
+pub(crate) fn bucket(rate: Rate, mtu: u32, timers: Timers) -> u32 {
     let packet = mtu + ETHERNET_HEADER as u32;
     let lateness = u32::try_from(rate.bytes_in(timers.lateness()).0).unwrap_or(u32::MAX / 2);
     let most = if timers == Timers::Exact {

@@ -6,6 +6,7 @@ pub mod many;
 pub mod pairs;
 pub mod pairs_table;
 pub mod paths;
+pub mod segments;
 pub mod table;
 pub mod truth;
 pub mod twins;

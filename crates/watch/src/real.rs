@@ -175,6 +175,7 @@ impl Runner<'_> {
             seed: Seed(random.next_u64() >> 32),
             targets: &end.far.targets,
             unreached: end.far.unreached,
+            third: None,
             program: self.program,
             id: format!("{:016x}", random.next_u64()),
             started_us: Moment::now().wall_us,

@@ -16,7 +16,7 @@ use model::{
 use sys::clock::Instant;
 use traffic::admission::Lease;
 
-use super::{budget::bytes_left, estimate::Estimate};
+use super::{budget::bytes_left, estimate::Estimate, third::Prober};
 use crate::far::{Far, FarError};
 use host::{evidence::Scope, state};
 
@@ -100,6 +100,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) pmtu: HashMap<LayerAddress, u32>,
     /// Payload bytes in both directions so far.
     pub(crate) bytes: u64,
+    /// The third point, if one is probed.
+    pub(crate) third: Option<Prober>,
     pub(crate) on: &'a mut dyn FnMut(Event<'_>),
 }
 
@@ -153,6 +155,9 @@ impl Bench<'_> {
             (self.on)(Event::Live(live));
             if now >= ping {
                 self.far.ping()?;
+                if let Some(third) = &mut self.third {
+                    third.ping();
+                }
                 ping = now.after(PING);
             }
         }

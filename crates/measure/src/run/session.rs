@@ -29,6 +29,7 @@ use super::{
     schedule::{self, Senders, estimate},
     steps::{self, AnyStep},
     task::Task,
+    third::{self, Prober, Third},
     validity,
 };
 use crate::far::{Far, FarError};
@@ -48,6 +49,8 @@ pub struct Start<'a> {
     pub targets: &'a [Target],
     /// Addresses that were asked for and did not answer, which are no targets.
     pub unreached: Vec<Unreached>,
+    /// A third point to probe beside the path; absent = none.
+    pub third: Option<&'a Third>,
     /// Version of this program.
     pub program: &'a str,
     /// Name of the run.
@@ -80,6 +83,7 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
         seed: Some(seed),
         ..start.plan.clone()
     };
+    let third = start.third.map(|third| Prober::open(third, start.program));
     let near = End::new(start.program, near_facts);
     let other = End::new(&far.welcome.program, far_facts);
     let mut run = Run {
@@ -102,9 +106,21 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
         capacity: HashMap::new(),
         pmtu: HashMap::new(),
         bytes: 0,
+        third: None,
         on,
     };
+    match third {
+        Some(Ok(prober)) => {
+            run.third = Some(prober.point());
+            bench.third = Some(prober);
+        }
+        Some(Err(error)) => run.caveats.push(third::unreached(&error)),
+        None => {}
+    }
     let carried = carry_out(&mut bench, &mut run, seed);
+    if let Some(prober) = bench.third.take() {
+        run.caveats.extend(prober.close());
+    }
     (bench.on)(Event::Moved(bench.bytes));
     match carried {
         Ok(()) => {
@@ -113,6 +129,13 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
             bench.far.bye();
         }
         Err(error) => run.cut_short = Some(error.text()),
+    }
+    if let (Some(third), Some(point)) = (start.third, &mut run.third) {
+        let rates = third::rates(third, &start);
+        point.rates = rates.unwrap_or_else(|error| {
+            run.caveats.push(third::unmeasured(&error));
+            Vec::new()
+        });
     }
     conclude::conclude(&mut run, zero, start.cancel.load(Ordering::Relaxed));
     Ok(run)
@@ -274,6 +297,9 @@ fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<
     let samples = match step.run(bench, task) {
         Ok(mut samples) => {
             guard.judge(&mut samples);
+            if let Some(third) = &mut bench.third {
+                third.apply(&mut samples);
+            }
             samples
         }
         Err(error) if error.is_final() => return Err(error),

@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 use measure::{
     far::FarError,
     plans,
-    run::{Event, Start, Target, measure},
+    run::{Event, Start, Target, Third, Way, measure},
 };
 use model::{
     net::Layer,
-    run::{Run, StepKind},
+    run::{Run, StepKind, ThirdAnswers},
     units::Seed,
 };
 use traffic::wire::{Key, message::Limits};
@@ -18,6 +18,16 @@ use crate::common::{Serving, limits};
 
 /// Carries a plan out against a server, with a key.
 fn measure_with(server: &Serving, plan: &str, key: &Key) -> Result<Run, FarError> {
+    measure_beside(server, plan, key, None)
+}
+
+/// The same with a third point.
+fn measure_beside(
+    server: &Serving,
+    plan: &str,
+    key: &Key,
+    third: Option<&Third>,
+) -> Result<Run, FarError> {
     let plan = plans::parse(plan).unwrap();
     let start = Start {
         control: server.address,
@@ -29,6 +39,7 @@ fn measure_with(server: &Serving, plan: &str, key: &Key) -> Result<Run, FarError
             far: server.address.ip(),
         }],
         unreached: Vec::new(),
+        third,
         program: "test",
         id: "0".repeat(16),
         started_us: 0,
@@ -264,4 +275,67 @@ fn requests_end_where_the_limit_of_bytes_does() {
     assert_eq!(run.samples[0].short.as_ref().unwrap().n, 3);
     let why = run.samples[1].invalid[0].to_string();
     assert!(why.contains("limit of bytes"), "{why}");
+}
+
+const SHORT: &str = r#"
+repeats = { min = 1, max = 1 }
+[[step]]
+kind = "idle"
+duration_s = 0.3
+[[step]]
+kind = "tcp"
+direction = "down"
+flows = 1
+cc = ["reno"]
+warmup_s = 0.1
+duration_s = 0.5
+repeat = true
+"#;
+
+/// Each kind of third point answers beside the idle path and beside the load.
+#[test]
+fn a_third_point_is_probed_beside_each_step() {
+    let far = Serving::start(limits());
+    let router = Serving::start(limits());
+    let address = router.address.ip();
+    let agent = Way::Agent(router.address.port(), router.key.clone());
+    for (way, answers, load) in [
+        (agent, ThirdAnswers::Agent, true),
+        (Way::Icmp, ThirdAnswers::Icmp, false),
+        (Way::Tcp(router.address.port()), ThirdAnswers::Tcp, false),
+    ] {
+        if answers == ThirdAnswers::Icmp && sys::socket::icmp::echo_socket(address, 1).is_err() {
+            continue;
+        }
+        let third = Third { address, way, load };
+        let run = measure_beside(&far, SHORT, &far.key, Some(&third)).unwrap();
+        let point = run.third.as_ref().unwrap();
+        assert_eq!((point.address, point.answers), (address, answers));
+        assert_eq!(run.samples.len(), 2, "{:?}", run.caveats);
+        for sample in &run.samples {
+            let probes = sample.third.as_ref().unwrap();
+            assert!(probes.n > 2, "{answers:?}: {probes:?}");
+        }
+        assert_eq!(
+            point.rates.len(),
+            if load { 2 } else { 0 },
+            "{:?}",
+            run.caveats
+        );
+    }
+}
+
+/// A third point that does not answer costs a caveat, not the run.
+#[test]
+fn a_run_goes_on_without_its_third_point() {
+    let far = Serving::start(limits());
+    let third = Third {
+        address: far.address.ip(),
+        way: Way::Agent(1, far.key.clone()),
+        load: false,
+    };
+    let run = measure_beside(&far, SHORT, &far.key, Some(&third)).unwrap();
+    assert!(run.third.is_none() && run.cut_short.is_none());
+    assert_eq!(run.caveats.len(), 1);
+    assert!(run.samples.iter().all(|s| s.third.is_none()));
 }

@@ -35,7 +35,12 @@ impl Cell {
         for direction in [Direction::Down, Direction::Up] {
             let stage = self.tunnel.as_ref().and_then(|t| t.stage(direction));
             if let Some(stage) = stage {
-                line::tunnel(stage, self.path.mtu, direction, &mut check);
+                let table = Table::TunnelLine(direction);
+                line::stage(stage, self.path.mtu, table, &mut check);
+            }
+            if let Some(local) = &self.path.local {
+                let (stage, table) = (local.line(direction), Table::LocalLine(direction));
+                line::stage(stage, self.path.mtu, table, &mut check);
             }
         }
         end(&self.ends.near, Side::Near, &mut check);

@@ -24,6 +24,8 @@ pub enum Table {
     Tunnel,
     /// The stage of the tunnel's packets in one direction.
     TunnelLine(Direction),
+    /// One direction of the line in front of the near end.
+    LocalLine(Direction),
     /// One host.
     End(Side),
     /// The measured traffic.

@@ -144,15 +144,15 @@ pub fn quantiles_rule(quantiles: &Quantiles) -> Option<Rule> {
     }
 }
 
-/// Checks the stage of a tunnel's packets.
-pub(super) fn tunnel(stage: &TunnelStage, mtu: u32, direction: Direction, check: &mut Check) {
-    let field = |leaf| Table::TunnelLine(direction).field(leaf);
+/// Checks the stage of a tunnel's packets, or a direction of the line in front of the near end.
+pub(super) fn stage(stage: &TunnelStage, mtu: u32, table: Table, check: &mut Check) {
+    let field = |leaf| table.field(leaf);
     check.rate(stage.rate, field("rate"));
     if let Some(rule) = buffer_rule(stage.buffer, Queue::Fifo, mtu) {
         check.refuse(field("buffer"), rule);
     }
     let periodic = matches!(stage.loss, Loss::Every(_));
-    check.need(!periodic, field("loss"), Rule::PeriodicLossOfTunnel);
+    check.need(!periodic, field("loss"), Rule::PeriodicLossOfStage);
     if let Some(rule) = loss_rule(&stage.loss) {
         check.refuse(field("loss"), rule);
     }

@@ -102,9 +102,9 @@ pub enum Rule {
     #[error("the kernel does not combine duplicates with slots; leave one of the two out")]
     SlotsWithDuplicates,
     #[error(
-        "a stage of the tunnel has random loss, alone or in bursts; write a percentage or gemodel"
+        "a stage of the tunnel and a local line have random loss, alone or in bursts; write a percentage or gemodel"
     )]
-    PeriodicLossOfTunnel,
+    PeriodicLossOfStage,
     #[error("IPv6 needs an MTU of at least {MIN_MTU_V6}")]
     ShortForIpv6,
     #[error("without load and without probes there is nothing to measure")]

@@ -167,6 +167,7 @@ impl Path {
             up: line(up, up_delay, rtt, mtu),
             mtu,
             ip: or(&self.underlay.ip, IpVersion::V4),
+            local: None,
         }
     }
 }
@@ -307,6 +308,7 @@ fn name(field: Field) -> String {
         Table::Line(direction) => format!("underlay.{direction}.{leaf}"),
         Table::Tunnel => format!("tunnel.{leaf}"),
         Table::TunnelLine(direction) => format!("tunnel.{direction}.{leaf}"),
+        Table::LocalLine(direction) => format!("local.{direction}.{leaf}"),
         Table::End(Side::Near) => format!("ends.near.{leaf}"),
         Table::End(Side::Far) => format!("ends.far.{leaf}"),
         Table::Traffic => format!("trial.traffic.{}", field.leaf),

@@ -54,6 +54,9 @@ pub struct Sample {
     /// Result of the latency probes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probes: Option<Probes>,
+    /// Result of the probes of the third point, sent in the same time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub third: Option<Probes>,
     /// The steps of a sweep, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sweep: Vec<SweepStep>,
@@ -93,6 +96,7 @@ impl Sample {
             tcp: None,
             udp: None,
             probes: None,
+            third: None,
             sweep: Vec::new(),
             capacity_bps: None,
             pmtu: None,

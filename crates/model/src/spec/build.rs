@@ -64,6 +64,7 @@ fn refuse(view: &mut View<'_>, impossible: &Impossible, numbers: &[usize]) {
         Table::Line(direction) => format!("path.{}.{leaf}", line::name(direction)),
         Table::Tunnel => dotted("tunnel", leaf),
         Table::TunnelLine(direction) => format!("tunnel.{}.{leaf}", line::name(direction)),
+        Table::LocalLine(direction) => format!("local.{}.{leaf}", line::name(direction)),
         Table::End(side) => format!("ends.{}.{leaf}", side.spec_name()),
         Table::Traffic => dotted("traffic", leaf),
         Table::Cross(index) => {
@@ -76,6 +77,7 @@ fn refuse(view: &mut View<'_>, impossible: &Impossible, numbers: &[usize]) {
         (Table::Line(_), _) => Some(dotted("path", leaf)),
         (Table::End(_), _) => Some(dotted("ends", leaf)),
         (Table::TunnelLine(_), _) => Some(dotted("tunnel", leaf)),
+        (Table::LocalLine(_), _) => Some(dotted("local", leaf)),
         _ => None,
     };
     let keys: Vec<String> = std::iter::once(own).chain(shared).collect();

@@ -27,6 +27,10 @@ pub(super) enum Section {
     Tunnel,
     /// `[tunnel.down]` and `[tunnel.up]`.
     TunnelLine,
+    /// `[local]`.
+    Local,
+    /// `[local.down]` and `[local.up]`.
+    LocalLine,
     /// `[ends]`, `[ends.server]` and `[ends.client]`.
     Ends,
     /// `[traffic]`.
@@ -37,12 +41,14 @@ pub(super) enum Section {
 
 impl Section {
     /// All, in the order of the reference.
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Top,
         Self::Path,
         Self::Line,
         Self::Tunnel,
         Self::TunnelLine,
+        Self::Local,
+        Self::LocalLine,
         Self::Ends,
         Self::Traffic,
         Self::Cross,
@@ -56,6 +62,8 @@ impl Section {
             "path.down" | "path.up" => Self::Line,
             "tunnel" => Self::Tunnel,
             "tunnel.down" | "tunnel.up" => Self::TunnelLine,
+            "local" => Self::Local,
+            "local.down" | "local.up" => Self::LocalLine,
             "ends" | "ends.server" | "ends.client" => Self::Ends,
             "traffic" => Self::Traffic,
             _ => table
@@ -138,6 +146,7 @@ const LINE: &[Section] = &[Section::Line];
 const BOTH: &[Section] = &[Section::Path, Section::Line];
 const TUNNEL: &[Section] = &[Section::Tunnel];
 const STAGE: &[Section] = &[Section::Tunnel, Section::TunnelLine];
+const LOCAL: &[Section] = &[Section::Local, Section::LocalLine];
 const ENDS: &[Section] = &[Section::Ends];
 const TRAFFIC: &[Section] = &[Section::Traffic];
 const CROSS: &[Section] = &[Section::Cross];
@@ -186,6 +195,10 @@ pub(super) const KEYS: &[Key] = &[
     key(STAGE, "rate", Kind::Rate, Fallback::Text("unlimited"), "Rate of a stage in front of the bottleneck that only packets of the tunnel pass, counted with all headers: a line that treats UDP worse, or a host too slow for the tunnel."),
     key(STAGE, "buffer", Kind::Buffer, Fallback::Rule("1 BDP at that rate, at least 10 full packets"), "Capacity of that stage's queue, counted in full packets."),
     key(STAGE, "loss", Kind::Loss, Fallback::Text("0%"), "Loss of that stage: a percentage or `gemodel`."),
+
+    key(LOCAL, "rate", Kind::Rate, Fallback::Text("unlimited"), "Rate of a second line in series, between the client and a third host in front of the path, counted with Ethernet headers: Wi-Fi or a cable at home."),
+    key(LOCAL, "buffer", Kind::Buffer, Fallback::Rule("1 BDP at that rate, at least 10 full packets"), "Capacity of its queue (fifo), counted in full packets."),
+    key(LOCAL, "loss", Kind::Loss, Fallback::Text("0%"), "Its loss: a percentage or `gemodel`."),
 
     key(ENDS, "cc", Kind::Cc, Fallback::Text("cubic"), "Congestion control of the flows this end sends."),
     key(ENDS, "qdisc", Kind::Qdisc, Fallback::Text("fq"), "Queue of the end's own device; `none` is `noqueue`."),
@@ -294,6 +307,9 @@ fn all(cross: usize) -> Vec<String> {
         "tunnel",
         "tunnel.down",
         "tunnel.up",
+        "local",
+        "local.down",
+        "local.up",
         "ends",
         "ends.server",
     ];

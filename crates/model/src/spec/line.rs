@@ -10,7 +10,9 @@ use super::{
     view::{Found, View},
 };
 use crate::{
-    cell::{Buffer, LabPath, Line, Loss, Peak, Policer, Queue, RateSteps, TunnelStage, default},
+    cell::{
+        Buffer, LabPath, Line, Local, Loss, Peak, Policer, Queue, RateSteps, TunnelStage, default,
+    },
     net::Direction,
     units::{Bytes, Rate},
 };
@@ -40,12 +42,23 @@ pub(super) fn path(view: &mut View<'_>) -> Option<LabPath> {
     };
     let down = line(view, Direction::Down, down_delay, &shared);
     let up = line(view, Direction::Up, up_delay, &shared);
+    let ip = view.plain("path.ip")?;
+    let local = local(view, &shared)?;
     Some(LabPath {
         down: down?,
         up: up?,
         mtu,
-        ip: view.plain("path.ip")?,
+        ip,
+        local,
     })
+}
+
+/// The line in front of the near end; `Some(None)` if there is none.
+fn local(view: &mut View<'_>, shared: &Shared) -> Option<Option<Local>> {
+    let down = stage(view, "local", Direction::Down, shared)?;
+    let up = stage(view, "local", Direction::Up, shared)?;
+    let some = [&down, &up].into_iter().any(|line| !line.is_nothing());
+    Some(some.then_some(Local { down, up }))
 }
 
 /// Reads an MTU.
@@ -134,21 +147,32 @@ pub(super) fn tunnel_stage(
     direction: Direction,
     path: &LabPath,
 ) -> Option<Option<TunnelStage>> {
-    let keys = |leaf: &str| {
-        let own = format!("tunnel.{}.{leaf}", name(direction));
-        [own, format!("tunnel.{leaf}")]
-    };
-    let rate: Option<Rate> = view.first(keys("rate"))?.value;
-    let loss: Loss = view.first(keys("loss"))?.value;
     let shared = Shared {
         mtu: path.mtu,
         rtt: path.rtt(),
     };
+    let stage = stage(view, "tunnel", direction, &shared)?;
+    Some((!stage.is_nothing()).then_some(stage))
+}
+
+/// Rate, queue and loss in a direction, of a table.
+fn stage(
+    view: &mut View<'_>,
+    table: &str,
+    direction: Direction,
+    shared: &Shared,
+) -> Option<TunnelStage> {
+    let keys = |leaf: &str| {
+        let own = format!("{table}.{}.{leaf}", name(direction));
+        [own, format!("{table}.{leaf}")]
+    };
+    let rate: Option<Rate> = view.first(keys("rate"))?.value;
+    let loss: Loss = view.first(keys("loss"))?.value;
     let usual = default::buffer(rate, Queue::Fifo, shared.mtu, shared.rtt);
     let written = view.first::<BufferText, 2>(keys("buffer"));
     let buffer = match written {
         None => usual,
-        Some(found) => match sized(found.value, rate, &shared) {
+        Some(found) => match sized(found.value, rate, shared) {
             Some(buffer) => buffer,
             None => {
                 let remedy = format!("set {}", keys("rate")[1]);
@@ -157,8 +181,7 @@ pub(super) fn tunnel_stage(
             }
         },
     };
-    let stage = TunnelStage { rate, buffer, loss };
-    Some((rate.is_some() || loss != Loss::None).then_some(stage))
+    Some(TunnelStage { rate, buffer, loss })
 }
 
 /// The changes of the rate; `Some(None)` if there are none.

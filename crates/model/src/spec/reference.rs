@@ -85,6 +85,7 @@ fn row(key: &Key, section: Section) -> String {
             format!("`path.{}`", key.name)
         }
         _ if section == Section::TunnelLine => format!("`tunnel.{}`", key.name),
+        _ if section == Section::LocalLine => format!("`local.{}`", key.name),
         Fallback::Text(text) => format!("`\"{text}\"`"),
         Fallback::Integer(n) => format!("`{n}`"),
         Fallback::Bool(b) => format!("`{b}`"),
@@ -117,6 +118,15 @@ fn heading(section: Section) -> (&'static str, &'static str) {
         Section::TunnelLine => (
             "`[tunnel.down]`, `[tunnel.up]`",
             "One direction of the tunnel, overriding `[tunnel]`.",
+        ),
+        Section::Local => (
+            "`[local]`",
+            "A second line in series, between the client and a host named `third`, which \
+            `measure --lab` probes beside the load; without the table there is neither.",
+        ),
+        Section::LocalLine => (
+            "`[local.down]`, `[local.up]`",
+            "One direction of that line, overriding `[local]`.",
         ),
         Section::Ends => (
             "`[ends]`, `[ends.server]`, `[ends.client]`",

@@ -9,7 +9,7 @@ use super::{
     steps::{show_quantiles, show_steps},
 };
 use crate::{
-    cell::{Buffer, Cell, End, Line, Traffic, TrafficKind, Tunnel},
+    cell::{Buffer, Cell, End, Line, Traffic, TrafficKind, Tunnel, TunnelStage},
     net::LoadDirection,
     net::{Direction, Side},
 };
@@ -40,6 +40,11 @@ pub fn write(cell: &Cell) -> String {
     for direction in [Direction::Down, Direction::Up] {
         spec.table(&format!("[path.{}]", name(direction)));
         spec.line(cell.path.line(direction));
+    }
+    if let Some(local) = &cell.path.local {
+        for direction in [Direction::Down, Direction::Up] {
+            spec.stage("local", direction, local.line(direction));
+        }
     }
     if let Some(tunnel) = &cell.tunnel {
         spec.tunnel(tunnel);
@@ -125,12 +130,16 @@ impl Writer {
         self.quoted("ip", word_for(kind::FAMILIES, &tunnel.ip));
         for direction in [Direction::Down, Direction::Up] {
             if let Some(stage) = tunnel.stage(direction) {
-                self.table(&format!("[tunnel.{}]", name(direction)));
-                self.optional("rate", stage.rate, "unlimited");
-                self.buffer(stage.buffer);
-                self.quoted("loss", show_loss(&stage.loss));
+                self.stage("tunnel", direction, stage);
             }
         }
+    }
+
+    fn stage(&mut self, table: &str, direction: Direction, stage: &TunnelStage) {
+        self.table(&format!("[{table}.{}]", name(direction)));
+        self.optional("rate", stage.rate, "unlimited");
+        self.buffer(stage.buffer);
+        self.quoted("loss", show_loss(&stage.loss));
     }
 
     fn buffer(&mut self, buffer: Buffer) {

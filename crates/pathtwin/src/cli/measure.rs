@@ -12,6 +12,7 @@ use super::Format;
 #[command(after_help = "Examples:
   ssh server.example cat .config/pathtwin/key | pathtwin measure server.example --key -
   pathtwin measure 192.0.2.7 --via 100.64.0.7 --quick     (baseline and tunnel side by side)
+  pathtwin measure server.example --third gateway         (is it the Wi-Fi, or the line?)
   pathtwin measure --lab cases/1-dorm/twin.toml --quick
   pathtwin measure server.example --budget-bytes 2GB --out run.json
   pathtwin measure iperf3://server.example                (the steps that iperf3 supports)
@@ -34,6 +35,8 @@ pub(crate) struct Measure {
     /// TCP and UDP port of the far end's `pathtwin serve`, if HOST has none
     #[arg(long, value_name = "N", requires = "host")]
     pub(crate) port: Option<u16>,
+    #[command(flatten)]
+    pub(crate) third: Third,
     #[command(flatten)]
     pub(crate) lab: Path,
     /// File with the key; - is standard input. Default: $PATHTWIN_KEY, else the key that this host
@@ -86,6 +89,23 @@ pub(crate) struct Measure {
         next_help_heading = "For one test with iperf3://HOST instead of a plan"
     )]
     pub(crate) iperf3: super::iperf3::Test,
+}
+
+/// A third point, which divides the path into two segments.
+#[derive(Debug, Args)]
+pub(crate) struct Third {
+    /// Probe a third point beside the load, to see on which segment delay and loss arise: `gateway`
+    /// (the first router), or a host on the way with `pathtwin serve` (HOST or HOST:PORT) or, if it
+    /// has none, whose kernel answers ICMP echo or TCP
+    #[arg(long, value_name = "PEER", requires = "host")]
+    pub(crate) third: Option<String>,
+    /// File with the key of the third point's `pathtwin serve`. Default: the key that this host was
+    /// measured with before, else none (--open)
+    #[arg(long, value_name = "FILE", requires = "third")]
+    pub(crate) third_key: Option<String>,
+    /// Also measure TCP between this host and the third point, for the rate of that segment
+    #[arg(long, requires = "third")]
+    pub(crate) third_load: bool,
 }
 
 /// The path, if it is one of the lab.

@@ -47,6 +47,11 @@ pub struct Accuracy {
     /// With --fixes: the folder of the corpus
     #[arg(long, value_name = "DIR", default_value = "corpus", requires = "fixes")]
     pub corpus: PathBuf,
+    /// Check the segment that explain names instead of the errors, on this many drawn paths of two
+    /// lines in series with a third point between them (docs/reference/third.md), with the quick
+    /// plan
+    #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs", "twins", "causes"])]
+    pub segments: Option<usize>,
     /// With --causes: measure the quick plan instead of the default one
     #[arg(long, requires = "causes")]
     pub quick: bool,

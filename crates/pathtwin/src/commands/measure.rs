@@ -8,6 +8,7 @@ pub(crate) use in_lab::first_cell;
 mod iperf3;
 mod known;
 mod live;
+mod third;
 
 use std::{
     net::IpAddr,
@@ -21,7 +22,7 @@ use anyhow::{Context, anyhow};
 use measure::{
     key, plans,
     reach::{self, ReachError},
-    run::{Start, usual_estimate},
+    run::{Start, Third, usual_estimate},
 };
 use model::{
     plan::{Budget, Plan},
@@ -112,8 +113,9 @@ fn between_hosts(
         key: arguments.key.as_deref(),
         open: arguments.open,
     };
-    far.reach()?
-        .measure(plan, arguments.lab.seed(), Progress::Shown, stop)
+    let mut reached = far.reach()?;
+    reached.third = third::find(&arguments.third, reached.far.control.ip())?;
+    reached.measure(plan, arguments.lab.seed(), Progress::Shown, stop)
 }
 
 /// A far end with `pathtwin serve`.
@@ -143,6 +145,8 @@ pub(crate) struct Reached {
     /// True if the key was given and is not stored yet.
     is_new: bool,
     far: reach::FarEnd,
+    /// A third point to probe beside the path.
+    third: Option<Third>,
 }
 
 impl Far<'_> {
@@ -171,6 +175,7 @@ impl Far<'_> {
             key,
             is_new: self.key.is_some() && !self.open,
             far,
+            third: None,
         })
     }
 }
@@ -212,6 +217,7 @@ impl Reached {
             seed,
             targets: &self.far.targets,
             unreached: self.far.unreached.clone(),
+            third: self.third.as_ref(),
             program: env!("CARGO_PKG_VERSION"),
             id: format!("{random:016x}"),
             started_us: now_us(),

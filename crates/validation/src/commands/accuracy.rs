@@ -4,6 +4,7 @@ mod bench;
 mod drawn;
 mod fixes;
 mod pairs;
+mod segments;
 mod twins;
 
 use std::{fmt::Write as _, process::ExitCode, time::Duration};
@@ -38,6 +39,7 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
             .twins
             .or(arguments.causes)
             .or(arguments.fixes)
+            .or(arguments.segments)
             .is_some(),
         jobs: arguments.jobs,
         wall_limit: WALL_LIMIT,
@@ -46,6 +48,9 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
     let bench = Bench { lab: &lab, stop };
     if let Some(count) = arguments.twins {
         return twins::twins(bench, count, arguments.draw).map(|()| ExitCode::SUCCESS);
+    }
+    if let Some(paths) = arguments.segments {
+        return segments::segments(bench, paths, arguments.draw).map(|()| ExitCode::SUCCESS);
     }
     if let Some(scenarios) = arguments.causes {
         let draw = u32::try_from(arguments.draw);

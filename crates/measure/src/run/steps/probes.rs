@@ -15,7 +15,10 @@ use crate::{
         self, Action, FarError,
         load::{Agreed, Echo},
     },
-    run::bench::{Bench, Live},
+    run::{
+        bench::{Bench, Live},
+        third,
+    },
 };
 
 /// Replies by which a path is judged quiet.
@@ -32,6 +35,7 @@ pub(crate) struct Running {
     echo: Agreed<Echo>,
     probing: Probing,
     keep: bool,
+    third: Option<third::Running>,
 }
 
 /// Bits of a probe on the wire, inside a tunnel: the rate it takes from the load beside it.
@@ -49,7 +53,11 @@ pub(crate) fn start(bench: &mut Bench<'_>, layer: &LayerAddress) -> Result<Runni
         .into_iter()
         .filter_map(|d| bench.capacity.get(&(layer.clone(), d)).copied())
         .reduce(f64::min);
-    start_beside(bench, layer, known)
+    let mut running = start_beside(bench, layer, known)?;
+    if let (Some(third), Some(ms)) = (&mut bench.third, bench.plan.probe_ms) {
+        running.third = third.start(Duration::from_secs_f64(ms / 1e3));
+    }
+    Ok(running)
 }
 
 /// Same as [`start`], beside a load of a known rate.
@@ -74,6 +82,7 @@ pub(crate) fn start_beside(
         echo,
         probing,
         keep: every.is_some(),
+        third: None,
     };
     wait_quiet(bench, layer, &running);
     Ok(running)
@@ -147,6 +156,9 @@ impl Running {
         window: [i64; 2],
     ) -> Result<Option<Probes>, FarError> {
         let probes = self.probing.finish();
+        if let (Some(running), Some(third)) = (self.third, &mut bench.third) {
+            third.finish(running, |probes| summarise(probes, zero, window));
+        }
         bench.far.finish(self.echo)?;
         Ok(self.keep.then(|| summarise(&probes, zero, window)))
     }

@@ -1,0 +1,179 @@
+//! The two segments of a path: from the near end to the third point, and from there on.
+//!
+//! What the load adds to the round trip of the probes to the third point is added on the first
+//! segment; what it adds to those to the far end, on both. The rest, and the loss of the rest, is
+//! that of the second one. Both probes share a clock and the time of the load, so no clock offset
+//! is in the difference.
+
+use model::{
+    net::Direction,
+    run::{Probes, Sample, Spread, StepKind},
+};
+
+use super::{DirectionView, View};
+use crate::{figures::added_us, summary};
+
+/// A path by segments under load in a direction.
+#[derive(Clone, Debug)]
+pub struct Segments {
+    /// Numbers of the samples of the load.
+    pub samples: Vec<u32>,
+    /// From the near end to the third point.
+    pub near: Segment,
+    /// From the third point to the far end.
+    pub beyond: Segment,
+    /// Both together: the whole path.
+    pub whole: Segment,
+    /// Share of the third point's probes that was lost while the path was idle: one that answers
+    /// only some of them loses them by itself.
+    pub idle_lost: Option<f64>,
+}
+
+/// A segment under load.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    /// What the load adds to the round trip, µs, over its repeats.
+    pub added_us: Spread,
+    /// Share of probes that is lost, both ways together.
+    pub lost: Share,
+    /// Goodput of TCP, bit/s; absent where the segment alone cannot be loaded.
+    pub goodput_bps: Option<Spread>,
+}
+
+/// A share with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    /// The share.
+    pub value: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Share {
+    /// Of probes in pieces: those that were lost, and all.
+    fn of(pieces: &[(u64, u64)]) -> Option<Self> {
+        let (lost, sent) = pieces
+            .iter()
+            .fold((0, 0), |all, p| (all.0 + p.0, all.1 + p.1));
+        let interval = stats::clustered(pieces).or_else(|| stats::clopper_pearson(lost, sent))?;
+        Some(Self {
+            value: lost as f64 / sent as f64,
+            low: interval.low,
+            high: interval.high,
+        })
+    }
+
+    /// Of the second of two stages in a row, from that of both and of the first: of what passes the
+    /// first. The interval is that of the extremes, which is wider than 95 %.
+    fn beyond(whole: Self, near: Self) -> Self {
+        let rest =
+            |whole: f64, near: f64| ((whole - near) / (1.0 - near).max(1e-9)).clamp(0.0, 1.0);
+        Self {
+            value: rest(whole.value, near.value),
+            low: rest(whole.low, near.high),
+            high: rest(whole.high, near.low),
+        }
+    }
+}
+
+impl View<'_> {
+    /// Round trip to the third point without own load, median, µs.
+    fn third_base_us(&self) -> Option<f64> {
+        let idle = self.samples().filter(|s| s.key.step == StepKind::Idle);
+        let idle: Vec<f64> = idle.filter_map(|s| s.third.as_ref()?.p50_us).collect();
+        let least = || {
+            let all = self.samples().filter_map(|s| s.third.as_ref()?.min_us);
+            all.reduce(f64::min)
+        };
+        stats::median(&idle).or_else(least)
+    }
+}
+
+impl DirectionView<'_> {
+    /// The path by segments; `None` if no third point was probed beside this direction's load.
+    pub fn segments(&self) -> Option<Segments> {
+        let load = self.default_load()?;
+        let loaded = self.samples_of(&load);
+        let (base_us, near_base_us) = (self.view.base_us()?, self.view.third_base_us()?);
+        let added = |s: &&Sample| {
+            let (whole, third) = (s.probes.as_ref()?, s.third.as_ref()?);
+            let whole = added_us(whole.p50_us?, base_us);
+            let near = added_us(third.p50_us?, near_base_us);
+            Some([whole, near, (whole - near).max(0.0)])
+        };
+        let added: Vec<[f64; 3]> = loaded.iter().filter_map(added).collect();
+        let spread = |part: usize| {
+            let values: Vec<f64> = added.iter().map(|all| all[part]).collect();
+            summary::spread(&values, [0.0, f64::INFINITY])
+        };
+        let tcp = self.tcp_samples();
+        let both: Vec<(&Probes, &Probes)> = tcp
+            .iter()
+            .filter_map(|s| Some((s.probes.as_ref()?, s.third.as_ref()?)))
+            .collect();
+        let pieces = |of: fn(&(&Probes, &Probes)) -> (u64, u64)| both.iter().map(of).collect();
+        let whole: Vec<(u64, u64)> = pieces(|(path, _)| pieces_of(path));
+        let near: Vec<(u64, u64)> = pieces(|(_, third)| pieces_of(third));
+        let (whole, near) = (Share::of(&whole)?, Share::of(&near)?);
+        let segment = |part, lost, goodput_bps| {
+            Some(Segment {
+                added_us: spread(part)?,
+                lost,
+                goodput_bps,
+            })
+        };
+        let goodput = summary::spread(&load.goodputs, [0.0, f64::INFINITY]);
+        Some(Segments {
+            samples: load.samples.clone(),
+            whole: segment(0, whole, goodput)?,
+            near: segment(1, near, self.third_goodput_bps())?,
+            beyond: segment(2, Share::beyond(whole, near), None)?,
+            idle_lost: self.third_idle_lost(),
+        })
+    }
+
+    fn third_goodput_bps(&self) -> Option<Spread> {
+        let rates = &self.view.third()?.rates;
+        let own = |direction: Direction| direction == self.direction;
+        rates
+            .iter()
+            .find(|r| own(r.direction))
+            .map(|r| r.goodput_bps)
+    }
+
+    fn third_idle_lost(&self) -> Option<f64> {
+        let idle = self.view.samples().filter(|s| s.key.step == StepKind::Idle);
+        let pieces: Vec<(u64, u64)> = idle
+            .filter_map(|s| Some(pieces_of(s.third.as_ref()?)))
+            .collect();
+        Share::of(&pieces).map(|share| share.value)
+    }
+}
+
+/// Probes without an answer, and all.
+fn pieces_of(probes: &Probes) -> (u64, u64) {
+    (probes.sent.saturating_sub(probes.n), probes.sent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exact(value: f64) -> Share {
+        Share {
+            value,
+            low: value,
+            high: value,
+        }
+    }
+
+    /// Two stages that lose 10 % and 20 % of what reaches them lose 28 % together.
+    #[test]
+    fn the_loss_beyond_is_that_of_what_gets_there() {
+        let beyond = Share::beyond(exact(0.28), exact(0.1));
+        assert!((beyond.value - 0.2).abs() < 1e-12, "{beyond:?}");
+        assert_eq!(Share::beyond(exact(0.1), exact(0.12)).value, 0.0);
+    }
+}

@@ -1,0 +1,199 @@
+//! Common parts of the rules that say on which segment of the path delay or loss arises.
+
+use analysis::view::{DirectionView, Segment, Segments, Share};
+use model::{
+    findings::{EvidenceItem, Value},
+    run::{Spread, ThirdAnswers},
+    text,
+    text::Text,
+};
+
+use super::{bloat, percent, time};
+use crate::{
+    cause::Need,
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
+};
+
+/// Share of probes lost under load from which their place is looked for: below, a few probes more
+/// or less decide.
+const LOST: f64 = 0.003;
+/// Share of idle probes without an answer from which a third point that runs no agent is one that
+/// answers only some.
+const SILENT: f64 = 0.01;
+/// Share of the whole from which a segment has most of it.
+const MOST: f64 = 0.5;
+/// The same for strong evidence.
+const NEARLY_ALL: f64 = 0.8;
+/// What a third point's answers may be slower than those of the far end behind it, µs: two sets of
+/// probes in the same queue differ by chance.
+const SLOWER_US: f64 = 20_000.0;
+
+/// A segment of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Between the near end and the third point.
+    Near,
+    /// Between the third point and the far end.
+    Beyond,
+}
+
+/// What is wrong with the whole path, and the share of it that arises near.
+struct Fault {
+    text: Text,
+    near: f64,
+}
+
+/// Whether most of what is wrong in a direction arises on a segment.
+pub(super) fn test(dir: &DirectionView, place: Place) -> Verdict {
+    let (Some(segments), Some(third)) = (dir.segments(), dir.view.third()) else {
+        return undecided(Need::Third.missing(), Need::Third.settle());
+    };
+    let faults = faults(dir, &segments);
+    if faults.is_empty() {
+        return ruled_out(text!(
+            "the load adds {added} and {lost} of the probes are lost: nothing to assign to a segment",
+            added = time(segments.whole.added_us.median),
+            lost = percent(segments.whole.lost.value)
+        ));
+    }
+    if let Some(verdict) = unreliable(third.answers, &segments) {
+        return verdict;
+    }
+    let own = |fault: &&Fault| (fault.near >= MOST) == (place == Place::Near);
+    let Some(fault) = faults.iter().find(own) else {
+        return ruled_out(text!("most of it arises on the other segment"));
+    };
+    let share = match place {
+        Place::Near => fault.near,
+        Place::Beyond => 1.0 - fault.near,
+    };
+    let signs = [share >= NEARLY_ALL, third.answers == ThirdAnswers::Agent];
+    let mut evidence = evidence(&segments);
+    evidence.push(text_figure(text!("third point"), third.text()));
+    confirmed(Strength::of(&signs), fault.text.clone(), evidence)
+}
+
+/// What is wrong: added delay that is more than fine, and loss.
+fn faults(dir: &DirectionView, segments: &Segments) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let fine = dir.default_load().map(|load| bloat::fine_us(dir, &load));
+    let (whole, near) = (
+        segments.whole.added_us.median,
+        segments.near.added_us.median,
+    );
+    if fine.is_some_and(|fine| whole > fine) {
+        let text = text!(
+            "of {added} that the load adds to the RTT, {near} arise before the third point and {beyond} beyond it",
+            added = time(whole),
+            near = time(near.min(whole)),
+            beyond = time(segments.beyond.added_us.median)
+        );
+        let near = near / whole;
+        faults.push(Fault { text, near });
+    }
+    let (whole, near) = (segments.whole.lost, segments.near.lost);
+    if whole.value > LOST && whole.low > 0.0 {
+        let text = text!(
+            "of {lost} of the probes that are lost under load, {near} are lost before the third point and {beyond} beyond it",
+            lost = percent(whole.value),
+            near = percent(near.value),
+            beyond = percent(segments.beyond.lost.value)
+        );
+        let near = near.value / whole.value;
+        faults.push(Fault { text, near });
+    }
+    faults
+}
+
+/// The verdict if the third point's answers are those of a busy or silent host.
+fn unreliable(answers: ThirdAnswers, segments: &Segments) -> Option<Verdict> {
+    if answers == ThirdAnswers::Agent {
+        return None;
+    }
+    let settle = || text!("the same plan with `pathtwin serve` on the third point");
+    if let Some(lost) = segments.idle_lost.filter(|lost| *lost > SILENT) {
+        return Some(undecided(
+            text!(
+                "the third point leaves {lost} of idle probes without an answer",
+                lost = percent(lost)
+            ),
+            settle(),
+        ));
+    }
+    let (whole, near) = (
+        segments.whole.added_us.median,
+        segments.near.added_us.median,
+    );
+    (near > whole + SLOWER_US).then(|| {
+        let because = text!(
+            "the third point answers {near} later under load, the far end behind it only {whole}: its answers are slow, not the segment",
+            near = time(near),
+            whole = time(whole)
+        );
+        undecided(because, settle())
+    })
+}
+
+fn evidence(segments: &Segments) -> Vec<EvidenceItem> {
+    let named = [
+        (text!("before the third point"), &segments.near),
+        (text!("beyond the third point"), &segments.beyond),
+    ];
+    let mut all = vec![
+        figure(
+            text!("added by TCP"),
+            Value::Us(segments.whole.added_us.median),
+        )
+        .bound(text!("above 30 ms; act above 60 ms"))
+        .samples(&segments.samples),
+        figure(
+            text!("probes lost under load"),
+            Value::Share(segments.whole.lost.value),
+        )
+        .bound(text!("above 0.3 %")),
+    ];
+    for (name, segment) in named {
+        all.extend(of_segment(name, segment, &segments.samples));
+    }
+    all
+}
+
+fn of_segment(name: Text, segment: &Segment, samples: &[u32]) -> Vec<EvidenceItem> {
+    let added = text!("added {place}", place = name.clone());
+    let lost = text!("lost {place}", place = name.clone());
+    let mut all = vec![
+        text_figure(added, spread(&segment.added_us, Value::Us))
+            .samples(samples)
+            .decisive(),
+        text_figure(lost, share(segment.lost)).decisive(),
+    ];
+    if let Some(goodput) = &segment.goodput_bps {
+        let name = text!("goodput {place}", place = name);
+        all.push(text_figure(name, spread(goodput, Value::Bps)));
+    }
+    all
+}
+
+fn share(share: Share) -> Text {
+    text!(
+        "{value}, {low} to {high}",
+        value = percent(share.value),
+        low = percent(share.low),
+        high = percent(share.high)
+    )
+}
+
+/// Median and interval, or range where there are too few values.
+fn spread(spread: &Spread, unit: fn(f64) -> Value) -> Text {
+    let interval = spread.low.zip(spread.high);
+    let interval = interval.or_else(|| spread.range.map(|range| (range.low, range.high)));
+    match interval {
+        Some((low, high)) => text!(
+            "{value}, {low} to {high}",
+            value = unit(spread.median),
+            low = unit(low),
+            high = unit(high)
+        ),
+        None => text!("{value}", value = unit(spread.median)),
+    }
+}

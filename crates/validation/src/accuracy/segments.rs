@@ -1,0 +1,195 @@
+//! Whether `explain` names the right segment: drawn paths of two lines in series, of which at most
+//! one has a fault, measured with a third point between them.
+
+use std::fmt::Write as _;
+
+use model::{
+    cause::CauseCode,
+    cell::Cell,
+    findings::Findings,
+    spec::{Spec, SpecError},
+    units::Seed,
+};
+use stats::{Random, wilson};
+
+/// What is wrong with a drawn path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing.
+    None,
+    /// The local line is the slower one, with a deep queue.
+    LocalQueue,
+    /// The line behind the third point is the slower one, with a deep queue.
+    QueueBeyond,
+    /// The local line loses packets.
+    LocalLoss,
+    /// The line behind the third point loses packets.
+    LossBeyond,
+}
+
+impl Fault {
+    /// All, in turn. A third of the paths has none.
+    const TURN: [Self; 6] = [
+        Self::LocalQueue,
+        Self::QueueBeyond,
+        Self::None,
+        Self::LocalLoss,
+        Self::LossBeyond,
+        Self::None,
+    ];
+
+    /// The finding that is right.
+    fn code(self) -> Option<CauseCode> {
+        match self {
+            Self::None => None,
+            Self::LocalQueue | Self::LocalLoss => Some(CauseCode::LOCAL_SEGMENT),
+            Self::QueueBeyond | Self::LossBeyond => Some(CauseCode::BEYOND),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::LocalQueue => "local queue",
+            Self::QueueBeyond => "queue beyond",
+            Self::LocalLoss => "local loss",
+            Self::LossBeyond => "loss beyond",
+        }
+    }
+}
+
+/// A drawn path.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// What is wrong with it.
+    pub fault: Fault,
+    /// The path.
+    pub cell: Cell,
+}
+
+/// Draws paths: rates of 8 to 60 Mbit/s, the upload up to four times slower, round trips of 8 to 80
+/// ms, the other line 1.7 to 5 times faster. Queues at fault hold 80 to 300 ms, others 12 ms; losses
+/// are 0.8 to 3 %.
+///
+/// # Errors
+/// A drawn path is impossible.
+pub fn draw(paths: usize, seed: Seed) -> Result<Vec<Drawn>, SpecError> {
+    let mut random = Random::new(seed.0 ^ 0x7468_6972);
+    (0..paths).map(|number| one(number, &mut random)).collect()
+}
+
+fn one(number: usize, random: &mut Random) -> Result<Drawn, SpecError> {
+    let fault = Fault::TURN[number % Fault::TURN.len()];
+    let mut between = |low: f64, high: f64| low * (high / low).powf(random.unit());
+    let (slow, times, rtt) = (between(8e6, 60e6), between(1.7, 5.0), between(8.0, 80.0));
+    let (queue_ms, loss, uplink) = (between(80.0, 300.0), between(0.8, 3.0), between(1.0, 4.0));
+    let local_slower = match fault {
+        Fault::LocalQueue => true,
+        Fault::QueueBeyond => false,
+        _ => number % 4 < 2,
+    };
+    let (local, path) = match local_slower {
+        true => (slow, slow * times),
+        false => (slow * times, slow),
+    };
+    let (mut queues, mut losses) = ([12.0, 12.0], [0.0, 0.0]);
+    match fault {
+        Fault::None => {}
+        Fault::LocalQueue => queues[0] = queue_ms,
+        Fault::QueueBeyond => queues[1] = queue_ms,
+        Fault::LocalLoss => losses[0] = loss,
+        Fault::LossBeyond => losses[1] = loss,
+    }
+    let mut spec = format!("[path]\nrtt = \"{rtt:.1}ms\"\n");
+    for (table, rate, queue, lost) in [
+        ("path", path, queues[1], losses[1]),
+        ("local", local, queues[0], losses[0]),
+    ] {
+        for (direction, rate) in [("down", rate), ("up", rate / uplink)] {
+            let _ = write!(
+                spec,
+                "[{table}.{direction}]\nrate = \"{:.0}kbit\"\nbuffer = \"{queue:.0}ms\"\nloss = \"{lost:.2}%\"\n",
+                rate / 1e3
+            );
+        }
+    }
+    let name = format!("segments-{number}");
+    let spec = Spec::parse(&name, &format!("name = \"{name}\"\n{spec}"))?;
+    let (cell, _) = spec.with_seed(number as u64 + 1).first_cell()?;
+    Ok(Drawn { fault, cell })
+}
+
+/// Whether the findings name the segment at fault and no other.
+pub fn is_right(fault: Fault, findings: &Findings) -> bool {
+    named(findings) == fault.code().into_iter().collect::<Vec<_>>()
+}
+
+/// The segments that the findings name, each once.
+fn named(findings: &Findings) -> Vec<CauseCode> {
+    let segments = [CauseCode::LOCAL_SEGMENT, CauseCode::BEYOND];
+    let found = |code: &CauseCode| findings.findings.iter().any(|f| f.code == *code);
+    segments.into_iter().filter(found).collect()
+}
+
+/// How often the findings are right, by fault, as a table; and each that is not.
+pub fn markdown(judged: &[(Fault, String, Findings)]) -> String {
+    let mut out = String::from("| fault | paths | right | 95 % interval |\n|---|--:|--:|---|\n");
+    let mut row = |name: &str, of: &dyn Fn(Fault) -> bool| {
+        let all: Vec<_> = judged.iter().filter(|(fault, ..)| of(*fault)).collect();
+        let right = all
+            .iter()
+            .filter(|(f, _, found)| is_right(*f, found))
+            .count();
+        let share = |part: f64| format!("{:.1} %", 100.0 * part);
+        let interval = wilson(right as u64, all.len() as u64);
+        let interval = interval.map_or_else(String::new, |i| {
+            format!("{} to {}", share(i.low), share(i.high))
+        });
+        let _ = writeln!(out, "| {name} | {} | {right} | {interval} |", all.len());
+    };
+    for fault in [
+        Fault::LocalQueue,
+        Fault::QueueBeyond,
+        Fault::LocalLoss,
+        Fault::LossBeyond,
+    ] {
+        row(fault.name(), &|f| f == fault);
+    }
+    row("any", &|f| f != Fault::None);
+    row("none", &|f| f == Fault::None);
+    for (fault, name, findings) in judged.iter().filter(|(f, _, found)| !is_right(*f, found)) {
+        let named: Vec<String> = named(findings).iter().map(ToString::to_string).collect();
+        let _ = writeln!(
+            out,
+            "\n{name}: {}, named: {}",
+            fault.name(),
+            named.join(", ")
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use model::cell::Loss;
+
+    #[test]
+    fn a_drawn_path_has_the_fault_it_is_said_to_have() {
+        for Drawn { fault, cell } in draw(60, Seed(3)).unwrap() {
+            assert!(cell.impossible().is_empty());
+            let (local, path) = (cell.path.local.unwrap(), &cell.path);
+            let slower = local.down.rate.unwrap() < path.down.rate.unwrap();
+            let lossy = [local.up.loss, path.up.loss].map(|loss| loss != Loss::None);
+            match fault {
+                Fault::None => assert_eq!(lossy, [false, false]),
+                Fault::LocalQueue => assert!(slower && lossy == [false, false]),
+                Fault::QueueBeyond => assert!(!slower && lossy == [false, false]),
+                Fault::LocalLoss => assert_eq!(lossy, [true, false]),
+                Fault::LossBeyond => assert_eq!(lossy, [false, true]),
+            }
+        }
+    }
+}
