@@ -16,7 +16,7 @@ type Place = (Layer, IpVersion);
 /// Bounds of the figures of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Bounds {
-    /// Most that was ever seen to arrive in a direction, bit/s.
+    /// Maximum rate ever received in a direction, bit/s.
     carried: BTreeMap<(Place, Option<Direction>), f64>,
     /// Places at which a sweep measured the capacity.
     swept: BTreeSet<(Place, Option<Direction>)>,

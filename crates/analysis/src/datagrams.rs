@@ -74,7 +74,7 @@ mod tests {
         );
     }
 
-    /// Lost datagrams are not there to be overtaken: of 300 that arrived 3 are a hundredth.
+    /// Lost datagrams cannot be overtaken: of 300 that arrived 3 are a hundredth.
     #[test]
     fn a_share_of_reordered_datagrams_is_of_those_that_arrived() {
         assert_eq!(reordered(3, 300), Some(0.01));

@@ -43,8 +43,8 @@ pub const GROWTH_SOURCE: &str = "Linux net/ipv4/tcp_cubic.c, bictcp_update: unti
     C t^3 (RFC 9438 section 4.2), whichever is more";
 
 /// Mean window of CUBIC, packets, from `from_s` to `to_s` seconds after slow start ended at `start`
-/// packets without a loss, if nothing gets lost after that, either. A window that reaches `most`,
-/// the capacity of the path, stays there.
+/// packets without a loss, if there is no later loss, either. A window that reaches `most`, the
+/// capacity of the path, stays there.
 pub fn cubic_growth(start: f64, from_s: f64, to_s: f64, rtt_s: f64, most: f64) -> f64 {
     const STEPS: u32 = 2000;
     let step_s = to_s / f64::from(STEPS);

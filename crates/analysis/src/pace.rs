@@ -32,7 +32,7 @@ pub struct Line {
 /// Times of a bulk load, s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pace {
-    /// From its start until slow start is over and its overshoot repaired.
+    /// From its start until slow start has ended and its overshoot is repaired.
     pub warmup_s: f64,
     /// From then to its end.
     pub counted_s: f64,
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     /// 0.5 s of warm-up and 2.5 s in all: on a satellite's line that was within slow start, and its
-    /// overshoot was taken for 14 % of loss.
+    /// overshoot was mistaken for 14 % of loss.
     #[test]
     fn a_satellite_is_measured_past_slow_start() {
         let line = Line {

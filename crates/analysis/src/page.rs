@@ -54,7 +54,7 @@ with the headers of the address family; payload is compared with payload.
 | quantity | definition | where |
 | --- | --- | --- |
 | capacity for one flow | the most that UDP (`capacity_bps`) or a TCP load with the fewest flows got through; of such a load the IP packets, payload × (MSS + headers) / MSS | `flow_capacity_bps` |
-| capacity as payload | that × MSS / (MSS + headers): what a goodput, a window or a buffer is held against | `payload_capacity_bps` |
+| capacity as payload | that × MSS / (MSS + headers): reference of goodput, windows and buffers | `payload_capacity_bps` |
 | known to get through | the capacity for one flow, or without a sweep the most that a TCP load with the fewest flows got: what a shaper is set by | `carried_bps` |
 | share of the capacity used | IP packets of a load over the capacity for one flow | `utilization` |
 | TCP over UDP | IP packets of a load over `capacity_bps`, which is of UDP alone | `over_udp` |

@@ -12,7 +12,7 @@ pub fn lost(sent: u64, answered: u64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// A Run, a row of the lab, the live display and the watch had a formula each.
+    /// A Run, a row of the lab, the live display and the watch each had a different formula.
     #[test]
     fn of_no_probe_nothing_is_known_and_of_four_one_is_a_quarter() {
         assert_eq!(lost(4, 3), Some(0.25));

@@ -52,7 +52,7 @@ impl Client {
     /// The next byte of state; `None` at the end of the connection.
     ///
     /// # Errors
-    /// The connection broke, or nothing came.
+    /// The connection broke, or nothing arrived.
     pub fn state(&mut self) -> io::Result<Option<State>> {
         let mut byte = [0];
         match self.control.read(&mut byte)? {

@@ -183,7 +183,7 @@ mod tests {
         let clear = ratio(0.5, 0.45, 0.55, 1e-9);
         assert_eq!(with(Vec::new()), Some(Verdict::Worse));
         assert_eq!(with(vec![tiny; 20]), Some(Verdict::CannotTell));
-        // As the correction is meant: of twenty-one discoveries one may be wrong.
+        // By definition of the correction: of twenty-one discoveries one may be wrong.
         assert_eq!(with(vec![clear; 20]), Some(Verdict::Worse));
     }
 }

@@ -52,7 +52,7 @@ const SHARE_THRESHOLD: f64 = 0.001;
 /// Fewest runs on a side whose runs are the values, and on the other side of one that has fewer.
 const RUNS: (usize, usize) = (3, 5);
 
-/// Compares the runs `after` with those `before`. The names are how the sets were asked for.
+/// Compares the runs `after` with those `before`. The names used to request the sets.
 pub fn compare(
     before: (&str, &[Measured]),
     after: (&str, &[Measured]),

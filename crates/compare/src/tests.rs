@@ -31,7 +31,7 @@ const PATH: Path = Path {
     noise: (0.02, 0.0),
 };
 
-/// A sample from JSON, as a run's file has it.
+/// A sample from JSON, as in a run's file.
 fn sample(path: &Path, direction: &str, level: f64, random: &mut Random) -> Sample {
     let noise = level * (path.noise.0 * normal(random)).exp();
     let delay = level * (5.0 * path.noise.0 * normal(random)).exp();

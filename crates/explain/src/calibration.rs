@@ -2,13 +2,12 @@
 //!
 //! The probability is the share of correct findings of a cause with that strength among the
 //! training scenarios: those of the corpus, and those drawn by chance with derived truths. One
-//! cause has too few findings for an estimate of its own, and rules were made on these scenarios:
+//! cause has too few findings for a separate estimate, and rules were made on these scenarios:
 //! nearly all findings on them are correct. The counts are therefore combined with the share on
-//! paths that nobody had seen while writing rules, which for causes that a draw can have weighs as
-//! much as the findings of the most frequent of them, and as ten for others: the mean of a Beta
-//! distribution whose prior is that share. Confidence never decreases with strength:
-//! where the counts do so by chance, neighbours are pooled (isotonic regression, Barlow et al.
-//! 1972).
+//! paths unseen while the rules were written, which for causes that a draw can have weighs as much
+//! as the findings of the most frequent of them, and as ten for others: the mean of a Beta
+//! distribution whose prior is that share. Confidence never decreases with strength: where the
+//! counts do so by chance, neighbours are pooled (isotonic regression, Barlow et al. 1972).
 //!
 //! The counts are in `counts.rs`, made from `corpus/judged/training.jsonl` by `UPDATE_DOCS=1 cargo
 //! test -p pathtwin-explain`, and in `drawn.rs`, made from the lines of the drawn training
@@ -26,12 +25,12 @@ use model::cause::CauseCode;
 /// Correct findings and all findings, for each strength from weakest to strongest.
 pub(crate) type Counts = [[u32; 2]; 3];
 
-/// Correct findings and all of them with the quick plan on drawn scenarios that nobody had looked
-/// at while the rules of that time were made, the last 48 of draw 1 (37 of 39) and the first 72 of
-/// draw 2 (59 of 65): for causes that a draw can have.
+/// Correct findings and all findings with the quick plan on drawn scenarios that were not used for
+/// the rules of that time, the last 48 of draw 1 (37 of 39) and the first 72 of draw 2 (59 of 65):
+/// for causes that a draw can have.
 const UNSEEN_DRAWN: [f64; 2] = [96.0, 104.0];
-/// Weight of that share, in findings. With ten, rules of draw 1 stated 96.8 % on draw 2, where
-/// 90.8 % came true.
+/// Weight of that share, in findings. With ten, rules of draw 1 stated 96.8 % on draw 2, where 90.8
+/// % were true.
 const PRIOR_DRAWN: f64 = 60.0;
 /// Correct first findings and all of them on 57 lab paths that were written without looking at the
 /// corpus (cable, DSL, satellite, 5G, long haul, office, VPS), with the quick plan and the rules of

@@ -1,7 +1,7 @@
 //! Rules from a Run to Findings: causes that limit a path, with confidence and evidence, causes
 //! ruled out and how, and which measurement would resolve doubts. It does no I/O.
 //!
-//! Each cause is a value in the [`registry`], in a module of its own. It reads the Run through an
+//! Each cause is a value in the [`registry`], in a separate module. It reads the Run through an
 //! [`analysis::view::View`] and returns, for each direction, each host or the whole path, whether
 //! it is confirmed, ruled out or undecided. [`judge`] evaluates all causes and orders the findings:
 //! causes that can imitate others come first.

@@ -343,8 +343,8 @@ fn a_busy_processor_does_not_lead_where_the_path_is_full() {
     }
 }
 
-/// The address in the tunnel had no route, so the facts described none: that ruled out a shaper
-/// that was there, and a tunnel.
+/// The address in the tunnel had no route, so the facts described none: that ruled out a shaper and
+/// a tunnel although both existed.
 #[test]
 fn facts_without_a_route_rule_nothing_out() {
     let mut run = run(&both(Line::default()), 1);

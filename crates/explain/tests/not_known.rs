@@ -56,8 +56,8 @@ fn paths(run: &mut Run, change: impl Fn(&mut PathFacts)) {
     facts(&mut run.far);
 }
 
-/// A path with no layer, as of an address that could not be reached, ruled out a shaper that was
-/// there.
+/// A path with no layer, like that of an address that could not be reached, ruled out a shaper that
+/// existed.
 #[test]
 fn facts_of_no_route_rule_nothing_out() {
     let mut run = run(&Scene::default(), 1);

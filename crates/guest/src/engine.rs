@@ -10,7 +10,7 @@ use traffic::load::probe::Timing;
 pub(crate) struct Engine<'a> {
     /// The cell's folder.
     pub(crate) folder: &'a Path,
-    /// True if this is a guest, with virtual time and a kernel of its own.
+    /// True if this is a guest, with virtual time and a separate kernel.
     pub(crate) guest: bool,
 }
 
@@ -34,7 +34,7 @@ impl Engine<'_> {
     }
 }
 
-/// Writes bytes whole or not at all.
+/// Writes all bytes or none.
 pub(crate) fn put(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     sys::files::write(file, Readers::Owner, Existing::Replace, bytes)
 }

@@ -130,7 +130,7 @@ fn start(
 fn finish(mut children: Vec<Child>) -> anyhow::Result<Vec<Option<i32>>> {
     use std::os::unix::process::ExitStatusExt;
     let last = children.last_mut().context("no programs")?.wait()?;
-    // A server that is to end by itself, as `iperf3 -s -1`, needs a moment.
+    // A server that terminates itself, such as `iperf3 -s -1`, needs a moment.
     std::thread::sleep(Duration::from_secs(1));
     let mut statuses = Vec::new();
     for child in &mut children {

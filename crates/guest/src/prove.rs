@@ -131,7 +131,7 @@ impl<'a> Bench<'a> {
         match planned {
             Ok(plan) => {
                 if is_wanted && plan.steps.is_empty() {
-                    let so = text!("{host}: it is so already", host = name);
+                    let so = text!("{host}: already set", host = name);
                     output.not_applied.push(so);
                 }
                 let folder = Path::new(JOURNALS).join(side.to_string().replace(' ', "-"));
@@ -148,8 +148,8 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Ids that are the same for the same seed, as all results of a guest: there is nobody in it
-    /// from whom they should be kept.
+    /// Ids that are the same for the same seed, like all results of a guest: nobody in it needs to
+    /// be kept from guessing them.
     fn bytes(&self, side: Side) -> [u8; 16] {
         let mut bytes = [u8::from(side == Side::Far); 16];
         // Mixed, so that the first digits differ (the multiplier of splitmix64).
@@ -240,7 +240,7 @@ fn unix_s() -> Option<u64> {
     since.ok().map(|d| d.as_secs())
 }
 
-/// The keeper of a change, in a process of its own.
+/// The keeper of a change, in a separate process.
 pub(crate) fn keeper(folder: Option<OsString>, id: Option<OsString>) -> ExitCode {
     let kept = || -> anyhow::Result<()> {
         sys::process::ignore_requests_to_end()?;

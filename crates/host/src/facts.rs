@@ -41,7 +41,7 @@ pub fn collect(toward: Option<IpAddr>) -> HostFacts {
     facts
 }
 
-/// The tunnel on the path to an address as it is now, without the rest of the facts.
+/// The present tunnel on the path to an address, without the rest of the facts.
 pub fn tunnel(toward: IpAddr) -> Option<TunnelFacts> {
     path::facts(toward, &mut Notes::default()).tunnel().cloned()
 }

@@ -51,8 +51,8 @@ impl Watch {
         }
     }
 
-    /// Adds a list of sockets of the time `at_us`, on any clock that only goes forward. `owner` is
-    /// called once for each connection, with its inode.
+    /// Adds a list of sockets of the time `at_us`, on any monotonic clock. `owner` is called once
+    /// for each connection, with its inode.
     pub fn add(
         &mut self,
         at_us: u64,

@@ -18,7 +18,7 @@
 //! **Crates.** A crate uses only crates above it in the table of ARCHITECTURE.md, and none that its
 //! column "must not" forbids: `report` uses neither `explain` nor `stats` nor `store`.
 //!
-//! **Errors.** The documentation of a public function of a library that returns a `Result` says
+//! **Errors.** The documentation of a public function of a library that returns a `Result` states
 //! under the heading `# Errors` when it fails.
 //!
 //! **Comments.** Lines of comments have at most 100 columns, unless they hold a link.

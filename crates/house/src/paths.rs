@@ -102,7 +102,7 @@ impl<'a> Names<'a> {
         self.imports.insert(as_name, path);
     }
 
-    /// Paths in tokens that nobody has parsed: names with `::` between them.
+    /// Paths in unparsed tokens: names with `::` between them.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut line = 0;

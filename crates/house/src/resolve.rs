@@ -37,7 +37,7 @@ pub(crate) fn dependencies(tree: &Tree) -> Dependencies {
 /// The file that a path in a module depends on.
 fn target(tree: &Tree, place: &Place, module: &Module, named: &Named) -> Option<Place> {
     if let [name] = &named.path[..] {
-        // A word alone may be a variable. It is somebody else's only if it is imported.
+        // A word alone may be a variable. It is foreign only if it is imported.
         let imported = module.imports.get(name).filter(|_| !named.import);
         let End::Item(at) = resolve(tree, place, imported?, DEPTH)? else {
             return None;
@@ -56,7 +56,7 @@ enum End {
     Module(Place),
 }
 
-/// Follows a path that stands in the module at `from`; `None` if it leaves the crate.
+/// Resolves a path used in the module `from`; `None` if it leaves the crate.
 fn resolve(tree: &Tree, from: &Place, path: &[String], depth: usize) -> Option<End> {
     let depth = depth.checked_sub(1)?;
     let first = path.first()?;

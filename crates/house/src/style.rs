@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// Most columns of a line of a comment.
 const COLUMNS: usize = 100;
 
-/// Files of source that are not where the rules want them.
+/// Source files in places that the rules do not allow.
 pub fn misplaced(workspace: &Path) -> Vec<PathBuf> {
     let in_source = |file: &PathBuf| file.components().any(|c| c.as_os_str() == "src");
     let wrong = |file: &PathBuf| {

@@ -91,7 +91,7 @@ impl Tree {
                 item => names.visit_item(item),
             }
         }
-        // Two files may stand for one module, chosen by a feature: both count.
+        // Two files may implement one module, chosen by a feature: both count.
         let module = self.modules.entry(place.clone()).or_default();
         module.unit.clone_from(&source.unit);
         module.items.extend(items.iter().filter_map(defined));

@@ -44,7 +44,7 @@ fn every_page_is_listed_or_one_of_a_listed_folder() {
     let list = root().join("docs/README.md");
     let real = |path: &PathBuf| path.canonicalize().ok();
     let mut listed: Vec<PathBuf> = links(&list).iter().filter_map(real).collect();
-    // The causes have a list of their own.
+    // The causes have a separate list.
     listed.extend(
         links(&root().join("docs/causes/README.md"))
             .iter()

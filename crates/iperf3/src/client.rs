@@ -54,8 +54,8 @@ pub struct Options {
 /// set the test is aborted.
 ///
 /// # Errors
-/// Whatever keeps the test from coming to its end. A test that was completed but differs from the
-/// request is no error: see [`Outcome::invalid`].
+/// Reason why the test did not complete. A test that was completed but differs from the request is
+/// no error: see [`Outcome::invalid`].
 pub fn run(
     address: SocketAddr,
     options: &Options,
@@ -226,7 +226,7 @@ impl Client<'_> {
     }
 
     /// The first datagram or its answer may be lost, so it is retransmitted. A server that has
-    /// answered and does not again takes it for data that it cannot read.
+    /// answered and does not answer again mistakes it for data that it cannot read.
     fn open_udp(&self, sends: bool) -> io::Result<UdpSocket> {
         let mut any = self.control.stream().local_addr()?;
         any.set_port(0);
@@ -241,7 +241,8 @@ impl Client<'_> {
             let until = Instant::now().after(TRY);
             while Instant::now() < until {
                 match stream.recv(&mut bytes) {
-                    // Data shows as well that the stream stands: the answer was lost, or overtaken.
+                    // Data also shows that the stream is established: the answer was lost, or
+                    // overtaken.
                     Ok(n) if is_reply(&bytes[..n]) || (!sends && n >= HEAD) => return Ok(stream),
                     Ok(_) => {}
                     Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => return Err(e),
@@ -329,7 +330,7 @@ impl Client<'_> {
 
 /// Progress of a test, to detect a stall.
 struct Progress {
-    /// Time of one block at the rate that was asked for.
+    /// Time of one block at the requested rate.
     block: Duration,
     bytes: u64,
     since: Instant,

@@ -45,7 +45,7 @@ pub enum Error {
     Overdue(u64),
     /// The parameters cannot be met.
     Refused(params::Refused),
-    /// This end's kernel does not have, or does not allow, the congestion control asked for.
+    /// This end's kernel does not have, or does not allow, the requested congestion control.
     Congestion {
         /// The requested value.
         name: String,
@@ -112,7 +112,7 @@ impl Error {
             ),
             Self::Refused(why) => text!("refused: {why}", why = why.text()),
             Self::Congestion { name, why } => text!(
-                "set congestion control {name}: {why}; net.ipv4.tcp_available_congestion_control names what this kernel has, tcp_allowed_congestion_control what all may use",
+                "set congestion control {name}: {why}; net.ipv4.tcp_available_congestion_control lists those of this kernel, tcp_allowed_congestion_control those permitted to all users",
                 name = name,
                 why = why
             ),
@@ -170,7 +170,7 @@ fn describe(code: i32) -> Text {
         25 => text!("reverse and bidirectional exclude each other"),
         27 => text!("more rate than the server allows"),
         114 => text!("the server did not understand the parameters"),
-        142 => text!("the server wants credentials"),
+        142 => text!("the server requires credentials"),
         160 => text!("the test ran longer than the server allows"),
         200..=207 => text!("a data stream failed at the server"),
         _ => text!("see iperf_api.h"),

@@ -133,11 +133,11 @@ pub struct Stream {
 pub struct Udp {
     /// Datagrams sent.
     pub sent: u64,
-    /// Highest number that came, less those before the counted part.
+    /// Highest number received, less those before the counted part.
     pub packets: u64,
     /// Of these, lost.
     pub lost: u64,
-    /// Came after later ones; absent where the other end receives, since the protocol does not
+    /// Received after later ones; absent where the other end receives, since the protocol does not
     /// carry it.
     pub reordered: Option<u64>,
     /// Jitter by RFC 3550, µs.
@@ -157,12 +157,12 @@ pub struct Total {
     pub retransmits: Option<u64>,
     /// Counts of the datagrams of all streams, with the mean of the jitters; UDP only.
     pub udp: Option<Udp>,
-    /// Payload that came, bit/s: the sum of the streams' rates; absent if no time passed.
+    /// Payload received, bit/s: the sum of the streams' rates; absent if no time passed.
     pub goodput_bps: Option<f64>,
 }
 
 impl Stream {
-    /// Payload that came, bit/s; absent if no time passed.
+    /// Payload received, bit/s; absent if no time passed.
     pub fn goodput_bps(&self) -> Option<f64> {
         rate(self.received_bytes, self.received_us)
     }

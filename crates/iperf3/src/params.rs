@@ -88,7 +88,7 @@ impl Default for Params {
 /// Reason why a server refuses a test with the parameters of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refused {
-    /// No parameters came, but something else.
+    /// Something else than parameters was received.
     Unreadable(ProtocolError),
     /// JSON, but no object.
     NotAnObject,
@@ -113,7 +113,7 @@ pub enum Refused {
     ReverseBidirectional,
     /// More streams than this server allows.
     Streams {
-        /// Streams in each direction that were asked for.
+        /// Requested streams in each direction.
         asked: u32,
         /// The limit.
         most: u32,
@@ -159,7 +159,7 @@ impl Refused {
             Self::Sctp => text!("SCTP is not supported: use TCP or UDP"),
             Self::Mptcp => text!("MPTCP is not supported: use TCP or UDP"),
             Self::ReverseBidirectional => {
-                text!("reverse and bidirectional exclude each other: give one of them")
+                text!("reverse and bidirectional exclude each other: use one of them")
             }
             Self::Streams { asked, most } => text!(
                 "{asked} streams were requested and {most} are allowed: give fewer with -P",

@@ -43,7 +43,7 @@ impl ProtocolError {
     pub fn text(&self) -> Text {
         match self {
             Self::State(byte) => text!(
-                "byte {byte} stands for no state of a test",
+                "byte {byte} is not a state of a test",
                 byte = Value::Count(f64::from(*byte))
             ),
             Self::Undue(state) => text!("state {state} was not due", state = format!("{state:?}")),

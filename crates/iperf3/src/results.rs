@@ -36,7 +36,7 @@ pub struct StreamResults {
     pub id: u32,
     /// Payload bytes sent or received.
     pub bytes: u64,
-    /// Segments retransmitted; absent if this end did not send, or does not know.
+    /// Segments retransmitted; absent if this end did not send, or if unknown.
     pub retransmits: Option<u64>,
     /// Jitter of UDP by RFC 3550, s.
     pub jitter_s: f64,

@@ -36,7 +36,7 @@ const WAIT: Duration = Duration::from_millis(100);
 /// The same while a connection waits for the last test to be cleared away.
 const SOON: Duration = Duration::from_millis(2);
 
-/// A test that is over.
+/// A completed test.
 #[derive(Debug)]
 pub struct Report {
     /// The client.

@@ -1,4 +1,4 @@
-//! Servers on several addresses, each in a thread of its own: beside another service.
+//! Servers on several addresses, each in its own thread: beside another service.
 
 use std::{
     io,
@@ -27,7 +27,7 @@ pub struct BindError {
 /// Event on one of the servers.
 #[derive(Debug)]
 pub enum Event {
-    /// A test is over.
+    /// A test has ended.
     Ended(Box<Report>),
     /// No more connections can be accepted.
     Failed(io::Error),

@@ -64,7 +64,7 @@ pub(super) struct Session<'a> {
     pub(super) control: Control,
     pub(super) peer: IpAddr,
     pub(super) limits: Limits,
-    /// The lease of the test; the test is over when it is dropped.
+    /// The lease of the test, which ends when it is dropped.
     pub(super) admitted: admission::Session,
     /// Data connections with this test's cookie, numbered as they were accepted.
     pub(super) data: Receiver<(u64, TcpStream)>,
@@ -90,7 +90,7 @@ impl Session<'_> {
     }
 
     fn report(&mut self, code: i32) {
-        // The test has failed; a client that does not want to know why is no further matter.
+        // The test has failed; a client that does not want to know why is ignored.
         let _ = self.control.send_error(code);
     }
 
@@ -181,9 +181,8 @@ impl Session<'_> {
         Ok(streams.into_iter().map(|(_, s)| Link::Tcp(s)).collect())
     }
 
-    /// Each stream gets a socket of its own, connected to the client. The next one that waits on
-    /// the port is there before the client is answered, or its next stream would meet a closed
-    /// port.
+    /// Each stream gets a separate socket, connected to the client. The next one that waits on the
+    /// port is opened before the client is answered, or its next stream would meet a closed port.
     fn open_udp(&mut self, count: usize) -> Result<Vec<Link>, Error> {
         let failed = |id| move |why| Error::Open { id, why };
         let mut waiting = self.udp().map_err(failed(stream_id(0)))?;
@@ -216,8 +215,8 @@ impl Session<'_> {
         Ok(streams.into_iter().map(Link::Udp).collect())
     }
 
-    /// At the very address that the client speaks to, so that answers come from there as well on
-    /// a host that has several.
+    /// At the very address that the client uses, so that answers come from it as well on a host
+    /// that has several.
     fn udp(&self) -> io::Result<UdpSocket> {
         let local = self.control.stream().local_addr()?;
         let socket = socket::udp_shared(match local.ip().to_canonical() {
@@ -229,8 +228,8 @@ impl Session<'_> {
     }
 
     /// The address of a stream that the client opens. Datagrams from other hosts are passed over:
-    /// only the one with the control connection has shown that it receives at its address. That it
-    /// does so at this port the protocol gives it no way to show, as its datagram holds no
+    /// only the one with the control connection has shown that it receives at its address. The
+    /// protocol has no means to show that it does so at this port, as its datagram contains no
     /// secret: hence no port of a service, and a sender ends when the port turns out to be closed.
     fn hello(&self, waiting: &UdpSocket) -> Option<SocketAddr> {
         let (n, from) = waiting.recv_from(&mut [0; 16]).ok()?;
@@ -255,7 +254,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Waits for the client to end the test, and stops the streams when its time is over.
+    /// Waits for the client to end the test, and stops the streams at its end time.
     fn watch(&mut self, streams: &mut Streams, params: &Params) -> Result<(), Error> {
         let omit = Duration::from_secs(params.omit_s.into());
         let over = streams.deadline();
@@ -316,8 +315,8 @@ fn answer_again(stream: &UdpSocket) {
     }
 }
 
-/// Gives a socket the options that the client asked for. Those that this host does not allow are
-/// left as they are, as iperf3 does; the congestion control in use is part of the results.
+/// Sets the options of a socket that the client requested. Those that this host does not allow are
+/// left unchanged, as in iperf3; the congestion control in use is part of the results.
 fn apply(link: &Link, params: &Params, streams: usize) -> io::Result<()> {
     match link {
         Link::Tcp(stream) => {

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i8)]
 pub enum State {
-    /// Server: all streams stand.
+    /// Server: all streams are established.
     TestStart = 1,
     /// Server: data may flow.
     TestRunning = 2,
@@ -46,12 +46,12 @@ impl State {
         Self::ServerError,
     ];
 
-    /// The state that a byte stands for.
+    /// The state encoded by a byte.
     pub fn from_byte(byte: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.byte() == byte)
     }
 
-    /// The byte that stands for the state.
+    /// The byte that encodes the state.
     pub fn byte(self) -> u8 {
         (self as i8).cast_unsigned()
     }

@@ -148,7 +148,7 @@ pub struct Tally {
     pub omitted_packets: u64,
     /// Datagrams lost before the counted part.
     pub omitted_lost: u64,
-    /// Datagrams that came after later ones; UDP receiver only.
+    /// Datagrams received after later ones; UDP receiver only.
     pub reordered: Option<u64>,
     /// Jitter by RFC 3550, µs; UDP receiver only.
     pub jitter_us: Option<f64>,

@@ -27,8 +27,7 @@ pub const MAX_RESULTS: usize = 1 << 20;
 /// Longest silence in the middle of a message, and longest time for a message to be taken.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// Common part of a test's connections: the server knows by it which test a data connection
-/// belongs to.
+/// Common part of a test's connections, by which the server assigns a data connection to its test.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Cookie([u8; COOKIE_LEN]);
 
@@ -61,7 +60,7 @@ impl Cookie {
 pub enum Message {
     /// A state that stands for itself.
     State(State),
-    /// The server could not go on.
+    /// The server could not continue.
     ServerError {
         /// Number of the error (`enum` in src/iperf_api.h).
         code: i32,
@@ -74,7 +73,7 @@ pub enum Message {
 /// Reads a state, and the numbers that come with an error.
 ///
 /// # Errors
-/// The connection failed or was closed, or the byte stands for no state.
+/// The connection failed or was closed, or the byte is no state.
 pub fn read_message(reader: &mut impl Read) -> Result<Message, Error> {
     let mut byte = [0];
     read_exact(reader, &mut byte)?;
@@ -108,7 +107,7 @@ pub fn read_json(reader: &mut impl Read, limit: usize) -> Result<Value, Error> {
     serde_json::from_slice(&text).map_err(|e| ProtocolError::from(e).into())
 }
 
-/// A JSON text as it goes over the wire.
+/// A JSON text as sent on the wire.
 pub fn frame(value: &Value) -> Vec<u8> {
     let text = value.to_string();
     let length = u32::try_from(text.len()).unwrap_or(u32::MAX);

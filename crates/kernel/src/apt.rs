@@ -129,8 +129,8 @@ impl Repository {
     }
 }
 
-/// The kernel sources that the host's own apt knows, by its own sources and lists, which carry
-/// their own trust.
+/// The kernel sources known to the host's own apt, by its own sources and lists, with their own
+/// trust.
 pub(super) fn host_offers(runner: &Runner) -> Result<Vec<Offer>, KernelError> {
     offers(runner, host_apt, plain("apt-cache"), HOST, false)
 }
@@ -186,8 +186,8 @@ fn offers(
     Ok(offers)
 }
 
-/// Runs `apt-get download` in a folder that keeps packages; one that is there already and whole is
-/// not fetched again.
+/// Runs `apt-get download` in a folder that keeps packages; a complete package in it is not fetched
+/// again.
 fn fetch(
     runner: &Runner,
     apt: impl Fn() -> Command,

@@ -88,7 +88,7 @@ pub(super) fn build_in(
     tools::check(kind)?;
     cache.create()?;
     let lock = lock(cache, options.cancel.as_deref(), report)?;
-    // Whoever held the lock may have built just this.
+    // The previous holder of the lock may have built this one.
     if any_will_do && let Some(image) = up_to_date(cache) {
         return Ok(Built::known(image));
     }
@@ -252,7 +252,7 @@ pub(super) fn try_and_install(
 /// The current image, if it was made by today's recipe and tools.
 fn up_to_date(cache: &Cache) -> Option<Image> {
     let image = Image::cached(&cache.current()?).ok()?;
-    // Without a compiler no other could be built, so the image that is there is used.
+    // Without a compiler no other could be built, so the present image is used.
     let Ok(toolchain) = Toolchain::installed() else {
         return Some(image);
     };

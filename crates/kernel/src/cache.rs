@@ -1,8 +1,8 @@
 //! The cache of built kernels: `kernel/<key>/{linux,image.json}` and `kernel/current`.
 //!
-//! At whatever moment a process is killed, a folder under its key is whole, and `current` points to
-//! such a folder: both are made by a rename. One builder works at a time, held by a lock
-//! that the host drops with the process.
+//! At whatever moment a process is killed, a folder under its key is complete, and `current` points
+//! to such a folder: both are made by a rename. One builder works at a time, held by a lock that
+//! the host drops with the process.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -81,7 +81,7 @@ impl Cache {
         self.root.join(key)
     }
 
-    /// The folder that `current` points to, if it is there.
+    /// The folder that `current` points to, if it exists.
     pub(super) fn current(&self) -> Option<PathBuf> {
         let key = std::fs::read_link(self.root.join(CURRENT)).ok()?;
         let folder = self.root.join(key);
@@ -204,7 +204,7 @@ impl Cache {
     }
 }
 
-/// Writes a file whole or not at all, as far as a later rename of its folder is concerned.
+/// Writes a file completely or not at all, as far as a later rename of its folder is concerned.
 pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), KernelError> {
     let mut file = File::create(path).on("write", path)?;
     file.write_all(bytes).on("write", path)

@@ -17,7 +17,7 @@ use super::source::{self, Source};
 /// Objects that Linux 7.2 compiles with the lab's fragment; other versions differ by some percent.
 const USUAL_OBJECTS: u32 = 850;
 
-/// One compilation in a folder of its own.
+/// One compilation in a separate folder.
 pub(super) struct Compilation<'a> {
     pub(super) runner: &'a Runner,
     pub(super) source: &'a Source,
@@ -78,17 +78,16 @@ impl Compilation<'_> {
             "KBUILD_BUILD_USER=pathtwin",
             "KBUILD_BUILD_HOST=pathtwin",
             "KBUILD_BUILD_VERSION=1",
-            // Else a source in a git tree of its own is "7.2.13+": the random generator hashes
-            // the version, and with it every random number would be another one.
+            // Else a source in a separate git tree is "7.2.13+": the random generator hashes the
+            // version, and with it every random number would be another one.
             "LOCALVERSION=",
             // Kconfig asks these for their versions, and the answers stay in the image's own copy
             // of its configuration; nothing here is built with them.
             "RUSTC=none",
             "BINDGEN=none",
             "PAHOLE=none",
-            // Nine tenths of the time go into reading headers; to remember of every token which
-            // macro it came from, for the sake of messages, is a seventh of that (gcc 12, Linux
-            // 7.2).
+            // Nine tenths of the time are spent reading headers; tracking the macro of every token,
+            // for the sake of messages, is a seventh of that (gcc 12, Linux 7.2).
             "KCFLAGS=-ftrack-macro-expansion=0 -Wno-tautological-compare",
         ]);
         command

@@ -32,7 +32,7 @@ pub(super) fn parse_fragment(text: &str) -> Vec<Wanted> {
         .collect()
 }
 
-/// The fragment as Kconfig reads it, which knows no comment behind a value.
+/// The fragment as Kconfig reads it, which has no comments after a value.
 pub(super) fn for_kconfig(wanted: &[Wanted]) -> String {
     wanted
         .iter()

@@ -75,7 +75,7 @@ pub enum KernelError {
         tail: String,
     },
     /// The configuration lacks options without which the lab cannot work.
-    #[error("Linux {version} does not take these options, which the lab needs: {}", options.join(" "))]
+    #[error("Linux {version} does not support these options, which the lab needs: {}", options.join(" "))]
     Config {
         /// Version of the source.
         version: String,

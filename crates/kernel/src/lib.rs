@@ -46,7 +46,7 @@ mod tests;
 /// glibc 2.35 and later registers a restartable sequence for the thread that UML runs in. In Linux
 /// 6.1 a guest's programs run in copies of that process with its memory unmapped, and the host
 /// kills them when it cannot write to the registered place ("failed to wait for SIGTRAP ... status
-/// = 0xb7f"). 7.2 starts a program of its own for them and only becomes a little faster.
+/// = 0xb7f"). 7.2 starts a separate program for them and becomes only a little faster.
 pub const ENVIRONMENT: &[(&str, &str)] = &[("GLIBC_TUNABLES", "glibc.pthread.rseq=0")];
 
 pub use build::{BuildOptions, Built, Trial, build};

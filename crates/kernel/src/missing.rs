@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 pub struct MissingTool {
     /// The program or file.
     pub name: &'static str,
-    /// The package of Debian and Ubuntu that brings it.
+    /// The package of Debian and Ubuntu that contains it.
     pub package: &'static str,
 }
 
-/// The missing pieces and one command that brings them all.
+/// The missing pieces and one command that installs them all.
 pub(super) fn describe(missing: &[MissingTool]) -> String {
     let mut text = String::new();
     let mut packages: Vec<&str> = Vec::new();

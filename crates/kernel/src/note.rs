@@ -5,7 +5,7 @@ use std::fmt;
 use super::error::Rejection;
 use super::tested::{PINNED, is_tested_series};
 
-/// Something that the user should know about an image that was built or imported.
+/// A note for the user about an image that was built or imported.
 #[derive(Debug)]
 pub enum Note {
     /// The image was built from another source than the pinned one.

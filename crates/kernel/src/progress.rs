@@ -1,4 +1,4 @@
-//! Progress of a build, for whoever shows it.
+//! Progress of a build, for display.
 
 use std::fmt;
 

@@ -165,8 +165,8 @@ fn tail_of(file: &Path, lines: usize) -> std::io::Result<String> {
     Ok(all[all.len().saturating_sub(lines)..].join("\n"))
 }
 
-/// A command that sees nothing of the caller's settings but where programs and temporary files
-/// are, and speaks English.
+/// A command that sees none of the caller's settings except the folders of programs and temporary
+/// files, with English messages.
 pub(super) fn plain(program: &str) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("LC_ALL", "C");

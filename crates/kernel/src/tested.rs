@@ -79,7 +79,7 @@ impl Offer {
     pub(super) fn refusal(&self, untested: bool) -> Option<Refusal> {
         let name = format!("{} {}", self.package, self.version);
         match self.fit() {
-            // By its hash it is the very package, whatever the age of the index.
+            // By its hash it is the same package, whatever the age of the index.
             Fit::Pinned => None,
             _ if self.expired => Some(Refusal::Expired(name)),
             Fit::Untested if !untested => Some(Refusal::Untested(name)),

@@ -1,4 +1,4 @@
-//! The programs and libraries that a build needs, each with the Debian package that brings it.
+//! The programs and libraries that a build needs, each with the Debian package that contains it.
 //!
 //! The list was found by building Linux 7.2 and 6.1 with a `PATH` that holds nothing else.
 

@@ -16,7 +16,7 @@ pub(super) fn version_numbers(version: &str) -> Vec<u32> {
         .collect()
 }
 
-/// The kernel sources among the packages whose names stand at the beginning of each line.
+/// The kernel sources among the packages whose names are at the beginning of each line.
 pub(super) fn source_packages(listing: &str) -> Vec<String> {
     listing
         .lines()

@@ -66,7 +66,7 @@ pub struct Batch<'a> {
 pub enum Event<'a> {
     /// A job was submitted.
     Submitted(&'a Round),
-    /// The job of an earlier start of this program goes on.
+    /// The job of an earlier start of this program continues.
     Found(&'a Round),
     /// A job is being run.
     Waiting {
@@ -180,7 +180,7 @@ impl Batch<'_> {
         Ok(round)
     }
 
-    /// The submission to go on with: the latest if its job is still there, else the next. Cells
+    /// The submission to continue with: the latest if its job still exists, else the next. Cells
     /// that were given up are tried again.
     fn resumed(
         &self,

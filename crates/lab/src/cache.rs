@@ -74,7 +74,7 @@ pub enum CacheNote {
         why: RemoteError,
     },
     /// The remote cache takes no results, and gets none any more.
-    #[error("the cache {url} takes no results: {why} (PATHTWIN_CACHE_UPLOAD=no stops trying)")]
+    #[error("the cache {url} accepts no results: {why} (PATHTWIN_CACHE_UPLOAD=no stops trying)")]
     Upload {
         /// The cache.
         url: String,

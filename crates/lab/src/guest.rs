@@ -1,4 +1,4 @@
-//! Guests: a kernel process with a job each.
+//! Guests: a kernel process with one job each.
 
 use std::{
     fs,
@@ -26,7 +26,7 @@ pub(crate) struct Boot<'a> {
     pub cpu: Option<usize>,
     /// Real time after which it is ended.
     pub wall_limit: Duration,
-    /// Set when the user wants to stop.
+    /// Set when the user stops the program.
     pub stop: &'a AtomicBool,
 }
 
@@ -41,7 +41,7 @@ pub struct Cost {
 
 /// The command line: the same for all cells of a memory size, because the kernel mixes it into its
 /// random numbers (drivers/char/random.c, `random_init_early`). `/proc/self/cwd` stands for the
-/// cell's folder, whatever its name is.
+/// cell's folder, whatever its name.
 pub(crate) fn arguments(memory_mb: u64) -> Vec<String> {
     let mut arguments = vec![format!("mem={memory_mb}M")];
     arguments.extend(

@@ -1,4 +1,4 @@
-//! Jobs of the lab, each run in a guest of its own.
+//! Jobs of the lab, each run in a separate guest.
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 

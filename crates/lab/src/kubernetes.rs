@@ -1,8 +1,8 @@
 //! A spec's segments as a Kubernetes Indexed Job.
 //!
-//! Kubernetes gives each pod of such a Job its number in `JOB_COMPLETION_INDEX` (Kubernetes
+//! Kubernetes passes each pod of such a Job its number in `JOB_COMPLETION_INDEX` (Kubernetes
 //! documentation, "Indexed Job for Parallel Processing with Static Work Assignment"), which is all
-//! that a segment needs: no pod knows of another. All write to one volume claim.
+//! that a segment needs: pods are independent. All write to one volume claim.
 
 use model::cell::Cell;
 use serde_json::{Value, json};
@@ -102,7 +102,7 @@ impl Job<'_> {
                 "completionMode": "Indexed",
                 "completions": self.segments,
                 "parallelism": self.parallel.min(self.segments),
-                // A lost node costs its segment one try; other segments go on.
+                // A lost node costs its segment one try; other segments continue.
                 "backoffLimitPerIndex": 3,
                 "template": {"spec": {
                     "restartPolicy": "Never",

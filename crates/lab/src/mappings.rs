@@ -1,7 +1,7 @@
 //! Detection of guests whose programs need more memory mappings than the host allows a process.
 //!
-//! User Mode Linux maps every page of a guest's program into a process of the host, as a mapping of
-//! its own unless it is adjacent to another. Beyond `vm.max_map_count` the host refuses, the
+//! User Mode Linux maps every page of a guest's program into a process of the host, as a separate
+//! mapping unless it is adjacent to another. Beyond `vm.max_map_count` the host refuses, the
 //! guest's kernel retries the same page forever, and no time passes in it.
 
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// A process this close below the limit is full: a mapping in the middle of another adds two.
 const MARGIN: usize = 2;
 
-/// Checks in succession that must find a process full: one that is full only briefly goes on.
+/// Successive checks that must find a process full: one that is full only briefly continues.
 const TIMES: u32 = 2;
 
 /// The check of one guest.

@@ -33,7 +33,7 @@ pub(crate) struct Host<'a> {
     pub(crate) sandbox: &'a Sandbox,
     /// Real time after which a job is ended, if it is longer than the job itself takes.
     pub(crate) wall_limit: Duration,
-    /// Set when the user wants to stop.
+    /// Set when the user stops the program.
     pub(crate) stop: &'a AtomicBool,
 }
 

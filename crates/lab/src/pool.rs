@@ -39,8 +39,8 @@ pub(crate) struct One<T> {
 }
 
 /// Runs `count` jobs in parallel, up to a limit, and reports each as it ends, on the calling
-/// thread. `one` runs the job of an index, on a processor of its own if there is one. Returns when
-/// all have ended or were stopped; those that were not begun are never reported.
+/// thread. `one` runs the job of an index, on its own processor if there is one. Returns when all
+/// have ended or were stopped; those that were not begun are never reported.
 pub(crate) fn each<T: Send>(
     count: usize,
     at_once: NonZeroUsize,

@@ -73,7 +73,8 @@ impl Sandbox {
     }
 }
 
-/// The lock of a sandbox. It gets its name when it is held, so that nobody finds it free before.
+/// The lock of a sandbox. It gets its name when it is locked, so that nobody finds it unlocked
+/// before.
 fn lock(folder: &Path) -> io::Result<Lock> {
     let new = folder.join("new");
     let held = Lock::exclusive(&new, Duration::ZERO)?;

@@ -145,7 +145,7 @@ impl Far {
     /// Ends a load or a service, and returns the far end's result.
     ///
     /// # Errors
-    /// The far end does not know it any more, or the session failed.
+    /// The far end has forgotten it, or the session failed.
     pub fn finish<S: Service>(&mut self, service: Agreed<S>) -> Result<S::Outcome, FarError> {
         let token = service.token;
         let finished: Finished<S::Outcome> =

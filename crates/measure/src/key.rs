@@ -44,7 +44,7 @@ pub enum KeyError {
     /// Standard input cannot be read.
     #[error("cannot read the key from standard input: {0}")]
     Input(#[source] io::Error),
-    /// The kernel gave no random bytes.
+    /// The kernel returned no random bytes.
     #[error("cannot generate a key: {0}")]
     Generate(#[source] io::Error),
     /// A new key cannot be kept.
@@ -204,7 +204,7 @@ pub fn of_server(file: Option<&Path>) -> Result<(Key, Option<PathBuf>), KeyError
     }
 }
 
-/// Writes a file that no other user may read, whole or not at all.
+/// Writes a file that no other user may read, completely or not at all.
 fn write_new(file: &Path, key: &Key) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         files::make_private_folder(folder)?;

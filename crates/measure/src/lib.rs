@@ -1,7 +1,7 @@
 //! Measurement of a Plan between two ends: schedule, interleaving, repeats, stop rule, validity,
 //! host facts.
 //!
-//! Nothing here knows whether the two ends are real hosts or namespaces of a lab guest.
+//! Nothing here depends on whether the two ends are real hosts or namespaces of a lab guest.
 
 pub mod far;
 pub mod group;

@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Reason why a host cannot be reached.
 #[derive(Debug, thiserror::Error)]
 pub enum ReachError {
-    /// The name stands for nothing.
+    /// The name resolves to nothing.
     #[error("{host}: {source}")]
     Resolve {
         /// The name.

@@ -1,4 +1,4 @@
-//! The far end: a server that measures with whoever holds its key.
+//! The far end: a server that measures with holders of its key.
 //!
 //! One thread takes new connections (the gate), one for each UDP socket proves addresses, and each
 //! client that has proved to hold the key gets one more, and one for each connection of its loads.
@@ -60,7 +60,7 @@ pub struct Server {
 pub enum Event {
     /// A client connected.
     Connected(SocketAddr),
-    /// It asked for this load or service.
+    /// It requested this load or service.
     Ordered(SocketAddr, Order),
     /// It disconnected, or was disconnected because of this.
     Disconnected(SocketAddr, Option<ChannelError>),

@@ -208,7 +208,7 @@ pub struct NotTried {
 /// Error reading an Advice document.
 #[derive(Debug, thiserror::Error)]
 pub enum AdviceError {
-    /// Not an Advice at all.
+    /// Not an Advice.
     #[error("not an advice: {0}")]
     Format(#[from] serde_json::Error),
     /// Written by a later version.

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// Code of a cause, such as `receive-window`: stable, and with a page in `docs/causes/`.
 ///
 /// The constants are the codes of this version. It is not an enumeration because the set is open:
-/// Findings of a later version have codes that this one does not know, which are stored, compared,
-/// ordered and shown like all others.
+/// Findings of a later version have codes unknown to this one, which are stored, compared, ordered
+/// and shown like all others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CauseCode(Cow<'static, str>);
@@ -68,7 +68,7 @@ codes! {
 }
 
 impl CauseCode {
-    /// The code as it is stored.
+    /// The stored form of the code.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -67,8 +67,8 @@ pub struct RunSet {
 pub struct Compared {
     /// The measurement.
     pub key: Key,
-    /// The figure. A kind that this version does not know makes the document unreadable: skipping
-    /// the line would silently drop its verdict.
+    /// The figure. A kind unknown to this version makes the document unreadable: skipping the line
+    /// would silently drop its verdict.
     pub kind: FigureKind,
     /// Direction of improvement.
     pub better: Better,

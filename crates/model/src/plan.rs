@@ -111,7 +111,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// These steps, and otherwise as a file that says no more than them.
+    /// These steps, and otherwise the defaults.
     pub fn of(name: &str, steps: Vec<Step>) -> Self {
         Self {
             schema: schema(),

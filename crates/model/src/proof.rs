@@ -171,7 +171,7 @@ pub struct Predicted {
 /// Error reading a Proof document.
 #[derive(Debug, thiserror::Error)]
 pub enum ProofError {
-    /// Not a Proof at all.
+    /// Not a Proof.
     #[error("not a proof: {0}")]
     Format(#[from] serde_json::Error),
     /// Written by a later version.

@@ -104,7 +104,7 @@ pub enum StreamError {
     /// The stream ends within a record.
     #[error("the record stream is cut off at byte {0}")]
     Cut(usize),
-    /// A kind that this version does not know.
+    /// A kind unknown to this version.
     #[error("unknown record kind {kind} at byte {at}")]
     Kind {
         /// The kind's number.

@@ -93,7 +93,7 @@ pub struct Member {
     pub weight: f64,
     /// Its second largest distance from a figure of the Run, in standard deviations.
     pub implausibility: f64,
-    /// Names of the results in the lab that stand for it: BLAKE3, the first 16 digits.
+    /// Names of the results in the lab that it represents: BLAKE3, the first 16 digits.
     pub runs: Vec<String>,
 }
 
@@ -205,7 +205,7 @@ pub struct Effort {
 /// Error reading a Twin document.
 #[derive(Debug, thiserror::Error)]
 pub enum TwinDocumentError {
-    /// Not a Twin at all.
+    /// Not a Twin.
     #[error("not a twin: {0}")]
     Format(#[from] serde_json::Error),
     /// Made by a later version.

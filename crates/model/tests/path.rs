@@ -176,7 +176,7 @@ fn what_the_lab_has_nothing_for_is_refused_not_dropped() {
     assert_eq!(
         refused[..2],
         [
-            "tunnel.up.reorder: of what only tunnel packets pass, the lab has rate, buffer and loss",
+            "tunnel.up.reorder: of the stage of tunnel packets alone, the lab has rate, buffer and loss",
             "competitors.0.rate_bps: this kind needs it, and it has no default",
         ]
     );

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-/// A value, as the word that stands for it.
+/// A value, in the form of its keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Value(u32);
 

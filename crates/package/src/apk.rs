@@ -1,5 +1,5 @@
 //! Packages of apk-tools 3, for OpenWrt 25.12 and newer. They are not signed: `apk add
-//! --allow-untrusted FILE`, or `apk adbsign` with a key that the router knows.
+//! --allow-untrusted FILE`, or `apk adbsign` with a key that the router trusts.
 
 use std::{collections::BTreeMap, io::Write};
 

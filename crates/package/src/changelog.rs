@@ -64,7 +64,7 @@ impl<'a> Changelog<'a> {
         Ok(notes)
     }
 
-    /// An entry for a version as Debian has it.
+    /// An entry for a version in Debian's format.
     ///
     /// # Errors
     /// There is neither the version nor anything unreleased.

@@ -101,7 +101,7 @@ impl Place<'_> {
 }
 
 /// Programs, services, manual pages and completions as a package of Debian has them. The first
-/// program is the one that is asked for its completions.
+/// program is asked for its completions.
 ///
 /// # Errors
 /// A program or file cannot be read, or a program fails.

@@ -83,7 +83,7 @@ impl Dist<'_> {
         Ok(vec![package, Package { name, bytes: bill }])
     }
 
-    /// A static program as it is, and its packages for OpenWrt.
+    /// A static program itself, and its packages for OpenWrt.
     fn agent(&self, program: &Path) -> Result<Vec<Package>, PackageError> {
         let router = openwrt::router(self.common.checkout, program)?;
         let target = match router.machine {

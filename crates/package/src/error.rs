@@ -13,7 +13,7 @@ pub enum PackageError {
         /// The I/O error.
         source: io::Error,
     },
-    /// A program that packing needs is not there.
+    /// A program needed for packing is missing.
     #[error("no program {0}; run: scripts/setup dist")]
     NoTool(String),
     /// A program failed.

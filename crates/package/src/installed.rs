@@ -28,7 +28,7 @@ pub fn install(tree: &Tree, prefix: &Path) -> Result<(), PackageError> {
 }
 
 /// Removes the files on the list, and the folders that are empty after that and have a name of
-/// ours: others may be shared. Says how many files were removed.
+/// ours: others may be shared. Prints how many files were removed.
 ///
 /// # Errors
 /// There is no list, it names something outside of the prefix, or a file cannot be removed.

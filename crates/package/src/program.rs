@@ -125,7 +125,7 @@ pub fn filter(program: &str, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>
         let stdin = child.stdin.take();
         // Writing and reading at once: neither pipe may fill up.
         std::thread::scope(|scope| {
-            // A program that stops reading says why itself.
+            // A program that stops reading states why itself.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
             child.wait_with_output()
         })

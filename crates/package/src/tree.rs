@@ -95,7 +95,7 @@ impl Tree {
     }
 
     /// Writes all of it below a folder. Folders that exist keep their permissions; a file is
-    /// replaced by renaming, so that a running program stays as it is.
+    /// replaced by renaming, so that a running program is not affected.
     ///
     /// # Errors
     /// A file cannot be written.

@@ -60,7 +60,7 @@ fn each_architecture_has_a_package_of_both_kinds_and_twice_the_same() {
         let again = formats::packages(&router, EPOCH).expect("pack again");
         for (package, other) in packages.iter().zip(&again) {
             assert!(package.name == other.name && package.bytes == other.bytes);
-            // As `apk` and `opkg` know them: deflated containers, and gzip.
+            // The formats of `apk` and `opkg`: deflated containers, and gzip.
             let head: &[u8] = if package.name.ends_with(".apk") {
                 b"ADBd"
             } else {
@@ -110,7 +110,7 @@ fn an_ipk_unpacks_to_its_files_and_control() {
     assert_eq!(edited, "/etc/config/pathtwin\n");
 }
 
-/// A reader of its own: the place of each file's contents leads to the name that they are of.
+/// A separate reader: the offset of each file's contents leads to its name.
 #[test]
 fn the_blocks_of_an_apk_are_whole() {
     let router = router("x86_64");

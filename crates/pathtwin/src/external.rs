@@ -14,7 +14,7 @@ const VALIDATION: &str = "pathtwin-validation";
 ///
 /// # Errors
 ///
-/// It is not there, or cannot be started; else this does not return.
+/// It does not exist, or cannot be started; otherwise this does not return.
 pub(crate) fn validation() -> Result<ExitCode, Failure> {
     let own = std::env::current_exe().context("find this program's own file")?;
     let program = own.with_file_name(VALIDATION);

@@ -102,7 +102,7 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     print_while_read(bytes).map(|_| ())
 }
 
-/// Prints bytes to standard output; `false` if nobody reads it any more.
+/// Prints bytes to standard output; `false` if its reader has gone.
 ///
 /// # Errors
 ///
@@ -136,7 +136,7 @@ pub fn json_lines<T: serde::Serialize>(values: &[T]) -> Result<(), Failure> {
     json_lines_while_read(values).map(|_| ())
 }
 
-/// Prints values as one JSON line each; `false` if nobody reads them any more.
+/// Prints values as one JSON line each; `false` if their reader has gone.
 ///
 /// # Errors
 ///
@@ -151,8 +151,8 @@ pub fn json_lines_while_read<T: serde::Serialize>(values: &[T]) -> Result<bool, 
     print_while_read(text.as_bytes())
 }
 
-/// Writes a file whole or not at all; folders above it are made. A device or pipe takes the bytes
-/// as they are.
+/// Writes a file completely or not at all; missing parent folders are created. A device or pipe
+/// takes the bytes unchanged.
 ///
 /// # Errors
 ///

@@ -34,7 +34,7 @@ pub fn run() -> ExitCode {
 }
 
 /// The command line, where a host in place of a command is one to measure. A word that is nearly a
-/// command is taken for one that is misspelt.
+/// command is treated as misspelt.
 fn words(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.collect();
     if words

@@ -262,7 +262,7 @@ fn the_one_for_aarch64_measures() {
 #[test]
 fn the_one_for_aarch64_serves() {
     let folder = tempfile::tempdir().expect("make a folder");
-    // QEMU has a thread of its own, and rights are given up by a process of one thread only.
+    // QEMU has its own thread, and rights are given up by a process of one thread only.
     let stay = ["--user", "root"];
     let server = Server::start(emulated(), &folder.path().join("key"), &stay);
     let run = measure(native(), &server, folder.path(), &short());
@@ -290,7 +290,7 @@ fn the_one_for_aarch64_explains_plans_changes_and_collects_facts() {
     assert_eq!(facts[0]["arch"], "aarch64");
     assert_eq!(facts[0]["kernel"], facts[1]["kernel"]);
 
-    // The value as it is now comes from the kernel of both.
+    // The present value comes from the kernel in both.
     let setting = ["--set", "net.ipv4.tcp_slow_start_after_idle=0"];
     let plan = ["tune", "plan", setting[0], setting[1], "--output", "json"];
     let plans = [emulated(), native()].map(|program| json(program, &plan));

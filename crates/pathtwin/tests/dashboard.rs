@@ -1,4 +1,4 @@
-//! `pathtwin dashboard`: a history of recorded runs as pages, asked for over a socket and shown by
+//! `pathtwin dashboard`: a history of recorded runs as pages, requested over a socket and shown by
 //! a real browser.
 //!
 //! With PATHTWIN_PICTURES=FOLDER the pictures are kept there, for review.

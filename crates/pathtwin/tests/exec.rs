@@ -106,7 +106,7 @@ fn the_exit_status_of_the_last_program_comes_back() {
     );
 }
 
-/// Pages touched in an order that leaves none beside its neighbour: each is a mapping of its own.
+/// Pages touched in an order that leaves none beside its neighbour: each is a separate mapping.
 const SCATTERED: &str = "
 import mmap, random
 pages = 90000

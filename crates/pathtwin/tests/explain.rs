@@ -12,7 +12,7 @@ use model::findings::Findings;
 
 /// A Run of a path that loses packets at random, in a file.
 fn lossy() -> (tempfile::TempDir, PathBuf) {
-    // A round trip is the same in whatever direction the data goes.
+    // A round trip is the same in either direction of the data.
     let line = Line {
         rtt_ms: 40.0,
         ..Line::default()

@@ -31,7 +31,7 @@ fn usual(arguments: &[&str]) -> Command {
 }
 
 fn measure_with(key: &str) -> Output {
-    // A port of loopback where nobody listens: the key is read first.
+    // A port of loopback without a listener: the key is read first.
     pathtwin()
         .args([
             "measure",
@@ -112,7 +112,7 @@ fn a_key_on_the_command_line_is_taken_and_warned_of() {
     drop(input);
     let output = child.wait_with_output().expect("wait for it");
     let message = text(&output.stderr);
-    // It got as far as the port where nobody listens.
+    // It got as far as the port without a listener.
     assert!(
         message.contains("127.0.0.1:9") && !message.contains("not a key"),
         "{message}"

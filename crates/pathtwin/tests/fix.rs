@@ -73,7 +73,7 @@ fn started(mut command: Command, ready: &str) -> Running {
             "it ended: {command:?}"
         );
     }
-    // Nobody reads its other output.
+    // Its other output is not read.
     std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
     running
 }
@@ -206,7 +206,7 @@ fn is_possible() -> bool {
     is_root() && lacking.is_empty()
 }
 
-/// Lines of a dump that are there no longer, or new.
+/// Lines of a dump that have disappeared, or are new.
 fn difference(before: &str, after: &str) -> Vec<String> {
     let not_in = |text: &str, other: &str| -> Vec<String> {
         let new = text
@@ -260,7 +260,7 @@ dump >/tmp/after
     text(&output.stdout) + &text(&output.stderr)
 }
 
-/// Undoes on both hosts whatever is confirmed, and compares.
+/// Undoes all confirmed changes on both hosts, and compares.
 const UNDO: &str = r#"
 diff /tmp/before /tmp/after
 far="/tmp/ssh -o BatchMode=yes -- far pathtwin tune"

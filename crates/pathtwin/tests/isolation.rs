@@ -18,8 +18,8 @@ use common::{guest, guests_of, is_root, kernel, pathtwin, text};
 
 const PATH: &str = "[path]\nrtt = \"30ms\"\nrate = \"50mbit\"\n";
 
-/// Tries every way to change `$1`, and says of each that worked; then shows `$2` if it can. The
-/// program mount(8) is not used: its set-user-ID bit has a meaning of its own under mapped users.
+/// Tries every way to change `$1`, and reports each that worked; then shows `$2` if it can. The
+/// program mount(8) is not used: its set-user-ID bit has a different meaning under mapped users.
 const ATTACK: &str = r#"
 mnt() { python3 -c 'import ctypes, sys
 kind, at, flags, data = (a.encode() for a in sys.argv[1:])
@@ -43,7 +43,7 @@ cat "/tmp/again$2" && echo SHOWN
 echo finished
 "#;
 
-/// A user who is nobody else here.
+/// A user without any other processes here.
 const USER: u32 = 54_321;
 
 /// A folder that programs in the lab see, with a file to attack, a file only its owner may read,
@@ -126,7 +126,7 @@ impl Scene {
         assert_eq!(output.status.code(), Some(0), "{message}");
     }
 
-    /// Makes the victim another user's own, and says whether that user can get here at all.
+    /// Makes the victim belong to another user, and returns whether that user can get here at all.
     fn given_to_user(&self) -> bool {
         for name in ["own", "own/victim"] {
             chown(self.at(name), Some(USER), Some(USER)).expect("give away");

@@ -134,8 +134,8 @@ fn the_same_seed_gives_the_same_run() {
     assert!(first != other, "two seeds gave the same run");
 }
 
-/// Results are cached by content: the second time the run is there at once, the same to the byte. A
-/// damaged entry is not used, and is reported.
+/// Results are cached by content: the second time the run is available at once, the same to the
+/// byte. A damaged entry is not used, and is reported.
 #[test]
 fn a_cached_run_is_the_same_and_a_truncated_one_is_computed_again() {
     let (folder, path) = spec(PATH);

@@ -35,7 +35,7 @@ fn observed(path: &str, iperf3: &str, node: &str) -> Value {
     let last = &exec["programs"][2];
     let document = last["stdout"].as_str().expect("what observe printed");
     let seen: Value = serde_json::from_str(document).unwrap_or_else(|e| panic!("{e}: {last}"));
-    // The control connection, which rests, is there too.
+    // The idle control connection is listed too.
     let sockets = seen["sockets"].as_array().expect("sockets");
     assert_eq!(sockets.len(), 2, "{sockets:?}");
     assert_eq!(sockets[1]["verdict"], "idle", "{sockets:?}");

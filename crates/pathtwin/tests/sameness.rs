@@ -1,4 +1,4 @@
-//! Same spec, same seed, same image: the same bytes, whatever the host is doing.
+//! Same spec, same seed, same image: the same bytes, under any load of the host.
 //!
 //! `PATHTWIN_REPLAYS` sets how often each cell is replayed in each of the five conditions. The
 //! default is for every test run; `make sameness` does 20, a hundred a cell.

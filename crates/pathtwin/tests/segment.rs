@@ -65,7 +65,7 @@ fn segments_of_any_split_are_gathered_to_the_rows_of_one_machine() {
     let whole = gather(&[&place("whole")]);
     assert!(whole.status.success(), "{}", text(&whole.stderr));
     assert_eq!(parse(&whole), local);
-    // In another order, into one folder and into folders of their own.
+    // In another order, into one folder and into separate folders.
     for (which, name) in [("3/4", "a"), ("1/4", "b"), ("4/4", "a"), ("2/4", "c")] {
         let part = segment(&path, which, &place(name), &["--no-cache"]);
         assert!(part.status.success(), "{}", text(&part.stderr));

@@ -222,7 +222,7 @@ fn the_options_of_the_packages_are_those_of_the_program() {
         ("README.md", &both),
     ] {
         let text = packaging(file);
-        // Other programs have options of their own.
+        // Other programs have different options.
         let others = ["cargo", "systemctl", "apk add", "podman run"];
         let lines = text
             .lines()

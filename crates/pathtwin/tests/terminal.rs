@@ -1,4 +1,4 @@
-//! A document of somebody who means harm, on the user's terminal.
+//! A hostile document on the user's terminal.
 
 #![allow(clippy::expect_used)]
 
@@ -73,7 +73,7 @@ fn nothing_of_a_document_reaches_the_terminal_as_a_control() {
         assert!(!forged, "{words:?}: {message:?}");
         seen += usize::from(message.contains("FORGED"));
     }
-    // It was there to be shown.
+    // It was present, to be shown.
     assert!(seen >= 4, "{seen}");
     for words in [&["history", "list"][..], &["history", "show", "\u{1b}"][..]] {
         let output = pathtwin()

@@ -13,7 +13,7 @@ use model::{
 
 use crate::{advice, findings, proof, run, terminal, twin};
 
-/// A document that a report can be made of.
+/// A document that can be reported.
 #[derive(Clone, Debug)]
 pub enum Document {
     /// A run.

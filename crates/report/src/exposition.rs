@@ -96,7 +96,7 @@ impl Family {
         self
     }
 
-    /// Adds observations: how many lie in each bucket up to its bound, in rising order, those above
+    /// Adds observations: the number in each bucket up to its bound, in rising order, those above
     /// the last bound at the end of `counts`, and their sum.
     pub fn observe(&mut self, labels: &Labels, bounds: &[f64], counts: &[u64], sum: f64) {
         let mut total = 0;

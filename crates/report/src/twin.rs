@@ -17,7 +17,7 @@ use crate::wrap::wrap;
 /// Predictions that are shown, the worst first.
 const SHOWN: usize = 6;
 
-/// The best path of a Twin, as `cell`, in a spec that says where it comes from.
+/// The best path of a Twin, as `cell`, in a spec that states its origin.
 pub fn spec(twin: &Twin, cell: &Cell) -> String {
     format!(
         "# Twin of run {}, by pathtwin {}.\n# {}\n{}",

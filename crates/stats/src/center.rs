@@ -17,8 +17,8 @@ pub(crate) const BY_ORDER: usize = 8;
 /// samples, of which there is no useful interval, or if one is not finite.
 ///
 /// Eight samples and more: order statistics, interpolated (Hettmansperger and Sheather 1986), for
-/// whatever distribution. Three to seven: Student's t on the logarithms (on the values, if one is
-/// not positive), because the order of so few cannot reach 95 %; it assumes that the logarithms lie
+/// any distribution. Three to seven: Student's t on the logarithms (on the values, if one is not
+/// positive), because the order of so few cannot reach 95 %; it assumes that the logarithms lie
 /// about evenly to both sides of the median.
 pub fn median_interval(samples: &[f64]) -> Option<Interval> {
     median_interval_at(samples, LEVEL)

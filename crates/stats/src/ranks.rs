@@ -108,9 +108,9 @@ pub fn mann_whitney(a: &[f64], b: &[f64]) -> Option<MannWhitney> {
     Some(MannWhitney { u, p, exact: false })
 }
 
-/// By how much the values of `a` lie above those of `b`, and the interval of that with at least
-/// the chance `level`, if one distribution is the other moved (Hodges and Lehmann 1963). `None`
-/// where the sets are too small for the level: 95 % needs four and four, or three and five.
+/// Shift of the values of `a` above those of `b`, with its interval of at least confidence `level`,
+/// if one distribution is the other shifted (Hodges and Lehmann 1963). `None` where the sets are
+/// too small for the level: 95 % needs four and four, or three and five.
 pub fn shift(a: &[f64], b: &[f64], level: f64) -> Option<(f64, Interval)> {
     let mut differences: Vec<f64> = a
         .iter()

@@ -44,8 +44,9 @@ pub fn ratio_p(a: &[f64], b: &[f64]) -> Option<f64> {
 /// with its 95 % interval. `None` with fewer than three blocks, or if a ratio is not positive.
 ///
 /// Eight blocks and more: Walsh averages of the logarithms (Hodges and Lehmann 1963, the interval
-/// by the signed-rank distribution). Fewer: Student's t on the logarithms. Both want the logarithms
-/// to lie evenly about their center, which they do if one thing is the other times a factor.
+/// by the signed-rank distribution). Fewer: Student's t on the logarithms. Both assume that the
+/// logarithms are symmetric about their center, which they are if one thing is the other times a
+/// factor.
 pub fn paired_ratio(ratios: &[f64]) -> Option<Ratio> {
     let logs = logarithms(ratios)?;
     if logs.len() < BY_ORDER {

@@ -146,7 +146,7 @@ fn intervals_of_a_paired_ratio_hold() {
     for source in [NORMAL, LOGNORMAL, EXPONENTIAL, TIES] {
         let covers = NS.map(|n| {
             coverage(ROUNDS, |random| {
-                // Each block has a level of its own, which moves both.
+                // Each block has a separate level, which moves both.
                 let ratios: Vec<f64> = (0..n)
                     .map(|_| {
                         let level = (0.5 * normal(random)).exp();

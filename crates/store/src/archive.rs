@@ -55,7 +55,7 @@ struct Line {
 pub struct Imported {
     /// Documents that are new.
     pub added: u64,
-    /// Documents that were there.
+    /// Documents already in the history.
     pub known: u64,
 }
 
@@ -212,7 +212,7 @@ impl Document {
         }
         let body = line.body.get().as_bytes().to_vec();
         let mut document = match line.kind {
-            // One of a newer program is kept as it is; its figures are for that program.
+            // One of a newer program is stored unchanged; its figures are for that program.
             Kind::Run => Document::of_run(body.clone(), name).unwrap_or_else(|_| {
                 let mut document = Document::new(line.kind, "", 0, "", body);
                 document.schema = line.schema;

@@ -65,7 +65,7 @@ impl Document {
         }
     }
 
-    /// A Run, from its JSON text. `name`: where it came from, for errors.
+    /// A Run, from its JSON text. `name`: its origin, for errors.
     ///
     /// # Errors
     ///

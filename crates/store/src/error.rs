@@ -95,7 +95,7 @@ pub enum StoreError {
         why: Cause,
     },
     /// No document has this id.
-    #[error("no document whose id begins with {0:?}: `pathtwin history list` shows what is there")]
+    #[error("no document whose id begins with {0:?}: `pathtwin history list` shows the documents")]
     Missing(String),
     /// Several documents have ids that begin so.
     #[error("ID prefix {prefix:?} is ambiguous ({count} documents): give more characters")]

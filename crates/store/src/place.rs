@@ -9,7 +9,7 @@ use std::{
 use crate::{StoreError, error::PlaceError, postgres::Address};
 
 /// Keys of connection strings of libpq (PostgreSQL 17, 32.1.2), which are no URLs. Any of them may
-/// stand first.
+/// come first.
 const KEYWORDS: [&str; 43] = [
     "application_name",
     "channel_binding",

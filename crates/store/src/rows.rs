@@ -15,7 +15,7 @@ const AT_ONCE: usize = 500;
 pub enum Saved {
     /// Committed: it survives a crash or a power failure.
     Added,
-    /// The same one was there already.
+    /// The same one was already stored.
     Known,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Found {
     pub(crate) path: String,
 }
 
-/// Adds a document with its body, compressed, unless one of its id is there.
+/// Adds a document with its body, compressed, unless one with its id exists.
 pub(crate) fn insert(
     sql: &mut dyn Sql,
     document: &Document,

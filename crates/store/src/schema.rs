@@ -5,7 +5,7 @@ use crate::{
     sql::{Sql, SqlError},
 };
 
-/// The newest version of the tables that this program knows.
+/// The newest version of the tables supported by this program.
 pub const SCHEMA: i64 = MIGRATIONS.len() as i64;
 
 /// Statements that lead from each version to the next. Once released, an entry never changes.
@@ -100,7 +100,7 @@ pub(crate) fn check(sql: &mut dyn Sql, place: &str) -> Result<i64, StoreError> {
     Ok(found)
 }
 
-/// Brings the tables to the newest version, all at once or not at all.
+/// Updates the tables to the newest version, all at once or not at all.
 pub(crate) fn migrate(sql: &mut dyn Sql, place: &str) -> Result<(), StoreError> {
     if check(sql, place)? == SCHEMA {
         return Ok(());

@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct Sqlite(Connection);
 
 impl Sqlite {
-    /// Opens a file, and makes it and its folder if they are not there. `check` reads it before
+    /// Opens a file, and creates it and its folder if they do not exist. `check` reads it before
     /// anything is written.
     pub(crate) fn open(
         path: &Path,

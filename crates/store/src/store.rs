@@ -27,8 +27,8 @@ pub struct Store {
 pub const LARGEST_DOCUMENT: u64 = 256 << 20;
 
 impl Store {
-    /// Opens a history, makes it if it is not there, and brings an older one up to date. One of a
-    /// newer program is refused and left as it is.
+    /// Opens a history, creates it if it does not exist, and updates an older one. One of a newer
+    /// program is refused and left unchanged.
     ///
     /// # Errors
     ///
@@ -96,8 +96,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// An id is none, another document has it, or the history cannot be written: no room is left,
-    /// or others hold it.
+    /// An id is invalid, another document has it, or the history cannot be written: no space is
+    /// left, or others hold it.
     pub fn save_all(&mut self, documents: &[Document]) -> Result<Vec<Saved>, StoreError> {
         for document in documents {
             check_id(document)?;

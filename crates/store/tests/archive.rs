@@ -37,7 +37,7 @@ proptest! {
         prop_assert!(Document::of_line(&ARCHIVE_1[..at], "cut").is_err());
     }
 
-    /// Whatever one byte becomes: refused, or a document that is kept and given back.
+    /// After any change of one byte: refused, or a document that is stored and returned.
     #[test]
     fn a_changed_byte_is_refused_or_kept(at in 0..ARCHIVE_1.len() - 2, byte in any::<u8>()) {
         let mut line = ARCHIVE_1.to_vec();

@@ -10,7 +10,7 @@ use store::{Filter, Place, Retention, Saved, Store, StoreError};
 
 type Check = fn(&Place);
 
-/// Everything that must hold for either database, each with a history of its own.
+/// Everything that must hold for either database, each with a separate history.
 const CHECKS: [(&str, Check); 9] = [
     ("kept", kept),
     ("listed", listed),
@@ -77,7 +77,7 @@ fn kept(place: &Place) {
     let mut store = Store::open(place).unwrap();
     assert_eq!(store.body(Kind::Run, &document.id).unwrap(), document.body);
     assert_eq!(store.body(Kind::Advice, &large.id).unwrap(), large.body);
-    // Another document with the same id is not taken for it.
+    // Another document with the same id is not mistaken for it.
     let other = store.save(&run(1, 95e6, "6.12"));
     assert!(matches!(other, Err(StoreError::Format { .. })), "{other:?}");
     assert_eq!(store.body(Kind::Run, &document.id).unwrap(), document.body);
@@ -236,7 +236,7 @@ fn trend_of(place: &Place) {
     assert_eq!(kernel.before.as_deref(), Some("6.1"));
     assert_eq!(kernel.after.as_deref(), Some("6.12"));
     assert_eq!(kernel.run, trend.run);
-    // The label that says the same is the only other change.
+    // The label that matches it is the only other change.
     assert_eq!(trend.facts.len(), 2, "{trend:?}");
 }
 

@@ -56,7 +56,7 @@ fn writes_until_killed() {
     }
 }
 
-/// Kills a writer at moments that differ, and checks each time whether all is there.
+/// Kills a writer at different moments, and checks each time that everything is stored.
 fn kill(times: u64) {
     let folder = tempfile::tempdir().unwrap();
     let mut random = stats::Random::new(times);
@@ -239,7 +239,7 @@ fn what_is_no_history_is_left_as_it_is() {
     assert!(error.contains("cannot make the folder"), "{error}");
 }
 
-/// Files of every version stay readable: each was written by the program that first had it.
+/// Files of every version stay readable: each was written by the program that introduced it.
 #[test]
 fn files_of_all_versions_stay_readable() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");

@@ -10,7 +10,7 @@ use store::{Place, Store};
 fn a_history_and_the_files_beside_it_are_its_owners_alone() {
     let folder = tempfile::tempdir().expect("make a folder");
     let place = folder.path().join("new").join("history.db");
-    // The log and its index are there as long as it is open.
+    // The log and its index exist as long as it is open.
     let store = Store::open(&Place::File(place.clone())).expect("open it");
     let mut modes = Vec::new();
     for entry in fs::read_dir(place.parent().expect("its folder")).expect("list") {

@@ -65,7 +65,7 @@ fn encrypted(server: &Server, url: &str) -> bool {
     let statement = "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
         WHERE application_name = 'pathtwin'";
     let rows = loop {
-        // The connection before may still be on its way out.
+        // The connection before may still be closing.
         let rows = client.query(statement, &[]).unwrap();
         if rows.len() <= 1 {
             break rows;

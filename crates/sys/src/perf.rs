@@ -114,7 +114,7 @@ impl Sampler {
     fn switch(&self, command: u32) {
         for event in &self.events {
             // SAFETY: these commands of a perf event take no pointer; the descriptor is open. They
-            // cannot fail for an event of one's own.
+            // cannot fail for events of this process.
             let _ = unsafe { libc::ioctl(event.fd.as_raw_fd(), command as _, 0) };
         }
     }

@@ -34,7 +34,7 @@ impl Identity {
     };
 
     /// A user of /etc/passwd by name, with its primary group; users of directory services are not
-    /// found. `nobody` is always available.
+    /// found. `nobody` always exists.
     ///
     /// # Errors
     /// No such user, or it is root.

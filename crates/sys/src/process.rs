@@ -75,7 +75,7 @@ fn running(stat: &str) -> Option<u64> {
     fields.nth(18)?.parse().ok()
 }
 
-/// Starts a program in a session of its own, so that neither a hangup of this terminal nor its
+/// Starts a program in a separate session, so that neither a hangup of this terminal nor its
 /// signals reach it (setsid(2)).
 ///
 /// # Errors

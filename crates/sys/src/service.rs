@@ -78,7 +78,7 @@ impl Manager {
         self.send("STOPPING=1");
     }
 
-    /// A manager that does not listen loses a message, and the service goes on.
+    /// A manager that does not listen loses a message, and the service continues.
     fn send(&self, text: &str) {
         let _ = self.socket.send(text.as_bytes());
     }

@@ -88,7 +88,7 @@ pub fn set_syn_ack_retries(listener: &TcpListener, times: u32) -> io::Result<()>
 /// Connects to `address`; blocks until the connection is established or rejected.
 ///
 /// # Errors
-/// Nobody answers there, or the connection is refused.
+/// No answer there, or the connection is refused.
 pub fn tcp_connect(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpStream> {
     let fd = socket(family(address), SocketType::STREAM, None)?;
     options.apply(&fd)?;

@@ -33,7 +33,7 @@ const RX_SOFTWARE: u32 = 1 << 3;
 const SOFTWARE: u32 = 1 << 4;
 const OPT_ID: u32 = 1 << 7;
 const TX_SCHED: u32 = 1 << 8;
-/// Stamps come back without the datagram, which nobody needs privilege for.
+/// Timestamps come back without the datagram, which needs no privilege.
 const OPT_TSONLY: u32 = 1 << 11;
 const TRANSMIT: u32 = TX_SOFTWARE | TX_SCHED | OPT_ID | OPT_TSONLY;
 const RECEIVE: u32 = RX_SOFTWARE | SOFTWARE;
@@ -66,7 +66,7 @@ pub enum Stage {
 /// The stamp of a sent datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmitted {
-    /// Number that [`Stamped::send`] gave the datagram.
+    /// Number of the datagram from [`Stamped::send`].
     pub id: u64,
     /// Point of the timestamp.
     pub stage: Stage,
@@ -240,7 +240,7 @@ fn error_queue(socket: &UdpSocket, control: &mut [[u64; CONTROL_WORDS]]) -> io::
         })
         .collect();
     // SAFETY: every header points to a control buffer that outlives the call and is not aliased,
-    // and asks for no payload and no address.
+    // and requests no payload and no address.
     let n = unsafe {
         libc::recvmmsg(
             socket.as_raw_fd(),

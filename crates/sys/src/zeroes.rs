@@ -218,7 +218,7 @@ mod tests {
                 }
             }
         });
-        // Nobody reads, so it blocks soon.
+        // Without a reader, it blocks soon.
         near.shutdown(Shutdown::Both).unwrap();
         assert_eq!(sender.join().unwrap().kind(), io::ErrorKind::BrokenPipe);
         drop(far);

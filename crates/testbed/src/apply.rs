@@ -235,7 +235,7 @@ impl Applied {
         Ok(())
     }
 
-    /// Only the tunnel's packets go into the class; all others pass beside it.
+    /// Only the tunnel's packets enter the class; all others bypass it.
     fn tunnel(&mut self, cell: &Cell, direction: Direction) -> Result<(), NetlinkError> {
         let stage = cell.tunnel.as_ref().and_then(|t| t.stage(direction));
         let Some(stage) = stage else { return Ok(()) };

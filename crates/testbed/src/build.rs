@@ -127,7 +127,7 @@ fn make_routes(node: &Node, plan: &Plan, host: usize) -> Result<(), BuildError> 
             continue;
         };
         for &ip in &target.families {
-            // A network of another family than the link on the way is reached by the tunnel.
+            // A network of another family than the link on the route is reached by the tunnel.
             if !gateway_link.families.contains(&ip) {
                 continue;
             }
@@ -149,7 +149,7 @@ fn make_tunnel(bed: &mut Testbed, cell: &Cell, plan: &Plan) -> Result<(), BuildE
         return Ok(());
     };
     let at_ends = tunnel.at == TunnelAt::Ends;
-    // Behind a router lies its LAN; behind an end nothing.
+    // Behind a router is its LAN; behind an end nothing.
     let (near_lan, far_lan) = if at_ends {
         (vec![], vec![])
     } else {

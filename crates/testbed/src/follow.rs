@@ -6,8 +6,8 @@ use sys::{clock::Instant, sched};
 
 use crate::bed::{BuildError, Testbed, kernel, system};
 
-/// Starts the changes of a path's rates, with their times counted from `zero`. They go on until
-/// this process ends.
+/// Starts the changes of a path's rates, with their times counted from `zero`. They run until this
+/// process ends.
 ///
 /// A shaper whose rate changes resets its bucket, and a packet that waits for the old rate still
 /// waits as long as that required (`tbf_change`, `tbf_dequeue`, net/sched/sch_tbf.c, Linux 7.2): a

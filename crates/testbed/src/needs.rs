@@ -1,7 +1,7 @@
 //! Kernel features that a cell needs or can use, found by trying.
 //!
-//! A kernel may have a feature built in, as a module it can load, or not at all; asking for it in a
-//! scratch namespace shows, whatever its version.
+//! A kernel may have a feature built in, as a loadable module, or not at all; a trial in a scratch
+//! namespace shows it, whatever the version.
 
 use model::cell::{Cell, Loss, Queue};
 use sys::{
@@ -36,7 +36,7 @@ pub struct Tried {
     pub refusal: Option<String>,
 }
 
-/// Everything pathtwin knows how to use, tried.
+/// Every feature that pathtwin can use, tried.
 ///
 /// # Errors
 /// The kernel refused the namespace in which it is tried.

@@ -202,7 +202,7 @@ fn is_pure_delay(line: &model::cell::Line) -> bool {
         && line.duplicate.is_zero()
 }
 
-/// Shapers cut a segment into packets before they queue it (`tbf_segment`, `cake_enqueue`), if
+/// Shapers split a segment into packets before they queue it (`tbf_segment`, `cake_enqueue`), if
 /// their bucket is smaller than it; a policer, faults before the bottleneck, or no bottleneck at
 /// all, would see it whole.
 fn cuts_segments(line: &model::cell::Line) -> bool {

@@ -100,8 +100,8 @@ pub(crate) fn end(end: &End, mtu: u32, timers: Timers) -> Vec<AttachedQueue> {
 /// never sends one before its predecessor (`netem_enqueue`, net/sched/sch_netem.c, Linux 7.2);
 /// [`FAST`] is that rate: one packet at 100 Gbit/s takes a tenth of a microsecond.
 ///
-/// Slots are a netem of their own inside the first one, which hands each packet on at its own time:
-/// in one netem the slots would be counted from a packet's arrival instead (`netem_dequeue`).
+/// Slots are a separate netem inside the first one, which hands each packet on at its own time: in
+/// one netem the slots would be counted from a packet's arrival instead (`netem_dequeue`).
 pub(crate) fn delay(line: &Line, seed: Seed, direction: Direction) -> Vec<AttachedQueue> {
     let loss = netem_loss(line.loss);
     let reorder = (!line.reorder.is_zero()).then(|| tc::Reorder {

@@ -1,8 +1,8 @@
 //! Admission of loads, with accounts of their limits.
 //!
-//! Whatever a server lets others use, it has a finite amount of: sessions, loads, connections,
-//! threads, descriptors, memory, bit/s and bytes. Each amount is bounded at four levels, and every
-//! use counts at all of them:
+//! Everything that a server provides to others is limited: sessions, loads, connections, threads,
+//! descriptors, memory, bit/s and bytes. Each amount is bounded at four levels, and every use
+//! counts at all of them:
 //!
 //! ```text
 //! server  <-  network (/24, /56)  <-  address (/32, /64)  <-  session  <-  lease
@@ -21,16 +21,16 @@
 //! All of it is given back when the last copy of a lease or hold is dropped, which is when the
 //! threads of its load have ended and its sockets are closed: loads stop when they are dropped.
 //!
-//! **Bytes** are payload as it was sent and as it was received, whatever was agreed on. A sender
-//! takes them before it sends ([`Lease::take`]), so that no more than the limit is ever sent;
-//! received bytes are charged afterwards, and the load ends when they exceed the limit.
+//! **Bytes** are payload sent and received, whatever was agreed on. A sender takes them before it
+//! sends ([`Lease::take`]), so that no more than the limit is ever sent; received bytes are charged
+//! afterwards, and the load ends when they exceed the limit.
 //!
 //! **Rate** is metered for each direction, over all loads of a session, and over the whole server.
 //! A sender pauses until the meter allows more; a receiver of TCP or QUIC does not read for as
 //! long, so that the peer has to slow down. UDP arrivals cannot be slowed down: their rate is
 //! agreed on beforehand, counted against the limit, and bytes beyond the agreement end the load.
 //!
-//! **Time** is a property of the lease: a load asks for its duration, and ends [`GRACE`] after it
+//! **Time** is a property of the lease: a load requests its duration, and ends [`GRACE`] after it
 //! whatever its peer does.
 
 mod account;

@@ -1,10 +1,10 @@
 //! The traffic engine: loads and probes as halves, pathtwin's own wire protocol, the admission of
 //! load.
 //!
-//! A half is a loop over blocking calls in a thread of its own. That is the cheapest shape in a lab
+//! A half is a loop over blocking calls in its own thread. That is the cheapest shape in a lab
 //! guest: a blocked call that moves a megabyte stays in the kernel from packet to packet, while an
 //! event loop would leave it, at 5 to 10 µs of real time, for every one. Sockets are passed in as
-//! closures that open them, so that a half does not know in which namespace it lives.
+//! closures that open them, so that a half is independent of its namespace.
 
 use std::{io, thread};
 

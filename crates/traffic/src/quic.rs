@@ -47,7 +47,7 @@ pub const AVAILABLE: bool = cfg!(feature = "quic");
 pub enum Handshake {
     /// It connects, to the end that has this key.
     Connect(PublicKey),
-    /// It accepts, with a key of its own.
+    /// It accepts, with a separate key.
     Accept(Identity),
 }
 

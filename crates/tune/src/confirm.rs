@@ -22,7 +22,7 @@ use crate::{
 pub struct Confirmed {
     /// The change.
     pub change: Change,
-    /// Settings that somebody else has changed since.
+    /// Settings that another program has changed since.
     pub drift: Vec<Drift>,
 }
 
@@ -49,7 +49,7 @@ pub fn confirm(
     Ok(Confirmed { change, drift })
 }
 
-/// Keeps a pending change as [`confirm`] does, or else undoes it at once: nobody is going to repair
+/// Keeps a pending change like [`confirm`], or else undoes it at once: nobody is going to repair
 /// the connection before the deadline.
 ///
 /// # Errors
@@ -167,7 +167,7 @@ pub(crate) fn in_time(env: &mut Env<'_>, prefix: Option<&str>) -> Result<Change,
     Ok(change)
 }
 
-/// Whoever confirms without an id means the last change, which may have been undone by then.
+/// A confirmation without an id means the last change, which may have been undone by then.
 fn last_undone(env: &Env<'_>) -> Result<TuneError, TuneError> {
     let last = env.folder.list()?.pop().and_then(|l| l.change.ok());
     Ok(match last {

@@ -44,7 +44,7 @@ pub enum TuneError {
     },
     /// Nothing was changed: the keeper did not start.
     NoKeeper(#[source] io::Error),
-    /// Nothing was changed: another command is at work.
+    /// Nothing was changed: another command is running.
     Busy,
     /// A step failed, and all was undone.
     Step {
@@ -74,7 +74,7 @@ pub enum TuneError {
     Ambiguous(String),
     /// Nothing to confirm or undo.
     NonePending,
-    /// It is over.
+    /// It has ended.
     Over {
         /// Its id.
         id: ChangeId,

@@ -42,7 +42,7 @@ pub trait Host {
     /// The kernel refuses.
     fn write(&mut self, setting: &Setting, old: &Saved) -> Result<(), HostError>;
 
-    /// Sets the old value again; does nothing if it is there.
+    /// Restores the old value; does nothing if it is already set.
     ///
     /// # Errors
     /// The kernel refuses.

@@ -1,8 +1,8 @@
 //! The keeper: a process that undoes a change unless it is confirmed in time.
 //!
-//! It is started before the first write, in a session of its own, and needs only the journal and
-//! the kernel: the old values are in its memory from the start, no program, module or network is
-//! needed to set them.
+//! It is started before the first write, in a separate session, and needs only the journal and the
+//! kernel: the old values are in its memory from the start, no program, module or network is needed
+//! to set them.
 
 use std::{
     io::{self, Read},
@@ -117,8 +117,8 @@ pub fn keep(
     }
 }
 
-/// Undoes it under the lock; `None` if its state has changed meanwhile, so that all is to be
-/// decided anew.
+/// Undoes it under the lock; `None` if its state has changed meanwhile, so that the decision starts
+/// over.
 fn end(env: &mut Env<'_>, known: &Change, why: Text) -> Result<Option<Rollback>, TuneError> {
     // A lock file that cannot be opened must not stop the way back.
     let lock = match env.folder.lock(STUCK) {
@@ -129,7 +129,7 @@ fn end(env: &mut Env<'_>, known: &Change, why: Text) -> Result<Option<Rollback>,
         }
         Err(_) => None,
     };
-    // As the journal has it now; or, if it cannot be read, as if every step had been written.
+    // From its journal; or, if it cannot be read, as if every step had been written.
     let mut change = env.folder.read(&known.id).unwrap_or_else(|_| Change {
         state: State::Applied,
         ..known.clone()

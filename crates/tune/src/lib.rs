@@ -1,7 +1,7 @@
 //! Changes of a host's settings as transactions.
 //!
 //! A Change is applied to the running kernel only. Before the first write its journal is on disk,
-//! with all old values, and the keeper runs: a process of its own that undoes the Change at its
+//! with all old values, and the keeper runs: a separate process that undoes the Change at its
 //! deadline, or as soon as the process that applies it dies. If all of them die, the next command
 //! undoes it, and so does a reboot. Only a confirmation before the deadline keeps it.
 

@@ -200,7 +200,7 @@ impl Host for Live {
 }
 
 impl Live {
-    /// Name of the device on the way to an address.
+    /// Name of the device on the route to an address.
     ///
     /// # Errors
     /// There is no route to it.
@@ -210,7 +210,7 @@ impl Live {
         Ok(link::show(&mut self.nl, index)?.name)
     }
 
-    /// Counters of the queue disciplines that a setting made; none if it is not there.
+    /// Counters of the queue disciplines that a setting made; none if it is absent.
     pub(crate) fn counters(&mut self, setting: &Setting) -> Vec<QdiscStats> {
         let device = setting.device().and_then(|d| self.link(d).ok().flatten());
         let index = match (device, setting) {

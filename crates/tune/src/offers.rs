@@ -84,8 +84,8 @@ impl Tries {
     }
 }
 
-/// Tries offers until one is kept. It also ends where `attempt` returns none, as the user wants no
-/// more, and where something was not undone as it should be.
+/// Tries offers until one is kept. It also ends where `attempt` returns none, because the user
+/// stops, and where a change was not undone correctly.
 ///
 /// # Errors
 /// That of `attempt`.

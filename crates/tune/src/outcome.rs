@@ -1,4 +1,4 @@
-//! Outcome of undoing a Change, and settings that somebody else has changed.
+//! Outcome of undoing a Change, and settings that another program has changed.
 
 use std::{fmt, io};
 
@@ -6,18 +6,18 @@ use model::{change::Setting, text, text::Text};
 
 use crate::error::{HostError, TuneError};
 
-/// How an undoing went.
+/// Outcome of a rollback.
 #[derive(Debug, Default)]
 pub struct Rollback {
     /// Steps whose old value could not be set, by index, with the reason.
     pub failed: Vec<(usize, HostError)>,
-    /// What was left as it is.
+    /// Settings left unchanged.
     pub left: Vec<Left>,
-    /// Why the journal could not be written, if so; the old values are back all the same.
+    /// Error writing the journal, if any; the old values are restored all the same.
     pub journal: Option<Box<TuneError>>,
 }
 
-/// A setting that has no longer the value that a change gave it.
+/// A setting that no longer has the value set by a change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drift {
     /// The setting.
@@ -26,22 +26,22 @@ pub struct Drift {
     pub now: Text,
 }
 
-/// What an undoing leaves as it is.
+/// A setting or file that a rollback leaves unchanged.
 #[derive(Debug)]
 pub enum Left {
-    /// A setting of a device that is gone.
+    /// A setting of a device that no longer exists.
     NoDevice(Setting),
-    /// A setting of a device whose name another one has by now.
+    /// A setting of a device whose name another one has now.
     OtherDevice(Setting),
-    /// A setting that somebody else has changed since.
+    /// A setting that another program has changed since.
     Drifted(Drift),
-    /// The file of this path, which somebody has edited.
+    /// The file of this path, which has been edited.
     Edited(String),
     /// A file that could not be read or removed.
     File {
         /// Its path.
         file: String,
-        /// Why not.
+        /// The I/O error.
         error: io::Error,
     },
 }

@@ -41,7 +41,7 @@ pub fn persist(env: &mut Env<'_>, prefix: &str, root: &Path) -> Result<Change, T
     if let Some(file) = change.files.iter().find(|f| exists(f)) {
         return Err(PersistError::Exists(file.path.clone()).into());
     }
-    // Whoever undoes it must know of the files before there are any.
+    // A rollback must know of the files before there are any.
     write(env, &mut change)?;
     let written = change.files.iter().try_for_each(make);
     let written = written.and_then(|()| is_effective(&change, system, root));
@@ -58,7 +58,7 @@ pub fn persist(env: &mut Env<'_>, prefix: &str, root: &Path) -> Result<Change, T
     Ok(change)
 }
 
-/// Removes the files of a change; returns those that somebody has edited since and that stay.
+/// Removes the files of a change; returns those edited since, which stay.
 pub(crate) fn remove(change: &mut Change) -> Vec<Left> {
     let failed = |file: &SettingFile, error| Left::File {
         file: file.path.clone(),

@@ -40,13 +40,13 @@ pub(crate) fn note(env: &Env<'_>, change: &mut Change, what: Text) {
     }
 }
 
-/// Notes why a change is undone that nobody asked to undo; to call before the first step is undone.
+/// Records why a change is undone without a request; call it before the first step is undone.
 pub(crate) fn undone_because(env: &Env<'_>, change: &mut Change, why: Text) {
     note(env, change, why.clone());
     change.undone_because = Some(why);
 }
 
-/// Writes a change to the journal as it is.
+/// Writes the present state of a change to the journal.
 pub(crate) fn write(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
     env.observer
         .at(&Point::BeforeJournal(change.state.clone()))?;

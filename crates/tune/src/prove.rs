@@ -21,8 +21,8 @@ use crate::error::TuneError;
 
 pub(crate) use evidence::{evidence, evidence_of_far};
 
-/// Turns with the change, and as many without, if nothing else is asked for: the fewest from which
-/// the spread within each is known well enough.
+/// Default number of turns with the change, and as many without: the fewest from which the spread
+/// within each is known well enough.
 pub const PAIRS: u32 = 4;
 
 /// Time around all turns: connections, switching, the decision at the end.
@@ -75,7 +75,7 @@ pub(crate) trait Turns {
     /// The change could not be switched; it is undone then.
     fn set(&mut self, on: bool) -> Result<(), TuneError>;
 
-    /// Measures the path as it is now.
+    /// Measures the path in its present state.
     ///
     /// # Errors
     /// The measurement failed.

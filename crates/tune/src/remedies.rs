@@ -28,7 +28,7 @@ pub struct Remedies {
 /// Reason why an action is not a setting of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NoSetting {
-    /// It names no device, and none is on the way.
+    /// It names no device, and there is none on the route.
     Device,
     /// It names no size.
     Size,
@@ -40,11 +40,11 @@ enum NoSetting {
     OfPrograms,
     /// Rings of network cards.
     ReceiveRing,
-    /// All stays as it is.
+    /// Nothing is changed.
     Nothing,
     /// A setting that `tune` lacks.
     NotYet,
-    /// No setting at all.
+    /// Not a setting.
     NotOfHost,
 }
 
@@ -67,7 +67,7 @@ impl NoSetting {
 /// Facts of a host that remedies leave open.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Place {
-    /// The device on the way to the other end.
+    /// The device on the route to the other end.
     pub line: Option<String>,
     /// The tunnel's device, if there is one.
     pub tunnel: Option<String>,
@@ -76,8 +76,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// The devices of this host on the way to the other end: to its address on the path itself, and
-    /// to that in the tunnel.
+    /// The devices of this host on the routes to the other end: to its address on the path itself,
+    /// and to that in the tunnel.
     ///
     /// # Errors
     /// There is no route to it.

@@ -37,10 +37,10 @@ pub enum RemoteError {
         host: String,
         /// Its output.
         message: String,
-        /// Its exit code, if it ended by itself.
+        /// Its exit code, if it exited.
         exit: Option<i32>,
     },
-    /// Nobody changed the host by hand.
+    /// No person changed the host.
     NotMade {
         /// The host.
         host: String,

@@ -32,7 +32,7 @@ pub use there::There;
 #[derive(Default)]
 pub struct Sites<'a>(Vec<&'a dyn Site>);
 
-/// Measures the path as it is now.
+/// Measures the path in its present state.
 pub type Measure<'a> = &'a mut dyn FnMut() -> Result<Run, MeasureError>;
 
 /// Outcome of a proof on several hosts.
@@ -40,7 +40,7 @@ pub type Measure<'a> = &'a mut dyn FnMut() -> Result<Run, MeasureError>;
 pub struct Settled {
     /// The proof, or why there is none; then everything was undone.
     pub proof: Result<Proof, ProveError>,
-    /// Settings of kept changes that somebody else has changed since.
+    /// Settings of kept changes that another program has changed since.
     pub drift: Vec<Drift>,
     /// Hosts on which the decision could not be carried out, with the reason.
     pub failed: Vec<NotSettled>,

@@ -10,7 +10,7 @@ use sys::process::Process;
 
 use crate::{fake::Fake, *};
 
-/// A clock that only moves when somebody sleeps or sets it.
+/// A clock that only moves when a thread sleeps or sets it.
 #[derive(Clone, Default)]
 struct Hand(Rc<Cell<u64>>);
 
@@ -432,8 +432,8 @@ fn a_keeper_that_does_not_start_leaves_everything_as_it_was() {
     assert_eq!(world.journal()[0].state, State::RolledBack);
 }
 
-/// The folder of journals disappears while the change is applied: everything goes back, although
-/// nothing of it can be written down.
+/// The folder of journals disappears while the change is applied: everything is rolled back,
+/// although nothing of it can be recorded.
 #[test]
 fn a_journal_that_cannot_be_written_any_more_undoes_the_change() {
     struct Remove(std::path::PathBuf);

@@ -19,8 +19,8 @@ use crate::{
 /// Sets the old values of the pending change again; it remains pending.
 ///
 /// # Errors
-/// Nothing waits or it is too late; or a value could not be set, or somebody else has set it, and
-/// everything was undone.
+/// No change is pending or it is too late; or a value could not be set, or another program has set
+/// it, and everything was undone.
 pub fn set_aside(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneError> {
     let _lock = lock(env)?;
     let mut change = in_time(env, prefix)?;
@@ -33,7 +33,7 @@ pub fn set_aside(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
         let is_ours = unchanged.is_ok();
         let done = unchanged.and_then(|()| aside(env, &change, step));
         if let Err(error) = done {
-            // Whatever somebody else has set among the rest is left to them.
+            // Settings among the rest that another program has changed are left unchanged.
             let rest = if is_ours { step } else { step + 1 };
             let news = change.steps.iter_mut().zip(known.drain(..rest));
             news.for_each(|(step, new)| step.new = new);

@@ -68,7 +68,7 @@ fn test() -> ExitCode {
     in_guest(count.unwrap_or(IN_GUEST))
 }
 
-/// Runs cases one after another, each in a process and a namespace of its own.
+/// Runs cases one after another, each in a separate process and namespace.
 fn all(first: u64, count: u64) -> ExitCode {
     let own = std::env::current_exe().unwrap();
     let mut failed = Vec::new();

@@ -1,4 +1,4 @@
-//! Ways to cut a host off or to leave it changed, each tried in a network namespace of its own.
+//! Ways to cut a host off or to leave it changed, each tried in a separate network namespace.
 
 #![allow(clippy::unwrap_used)]
 
@@ -77,7 +77,7 @@ fn applied_with(settings: &[Setting], during: impl FnOnce(&mut Env<'_>)) -> tune
     let mut arm = Arm {
         window: Duration::from_secs(60),
         controller: own,
-        // Nobody is killed here, so that this process may stand for the keeper.
+        // No process is killed here, so that this one may act as the keeper.
         keeper: &mut |_| Ok(own),
         prober: &mut NewTcp,
     };
@@ -491,14 +491,14 @@ fn the_mss_clamp_is_a_table_of_its_own_and_leaves_nothing() {
     );
 }
 
-/// dualpi2 does not take back the options that it reports unless they are marked as nested. A
-/// change that replaced it could once be neither undone nor kept.
+/// dualpi2 does not accept the options that it reports unless they are marked as nested. A change
+/// that replaced it could once be neither undone nor kept.
 #[test]
 fn a_dualpi2_is_as_before_after_another_queue() {
     if !scene() {
         return;
     }
-    // Without options, which older programs do not know.
+    // Without options, which older programs do not support.
     if !has("tc qdisc add dev v0 root handle 2: dualpi2", "true") {
         println!("skipped: this kernel has no dualpi2");
         return;

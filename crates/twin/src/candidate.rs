@@ -193,7 +193,7 @@ fn line(choice: &Choice, known: &Moments, direction: Direction, source: Source) 
     }
 }
 
-/// Loss of a share, in bursts if it was seen to come so.
+/// Loss of a share, in bursts if observed.
 fn loss(of: f64, moments: &LineMoments, source: Source) -> Loss {
     let seen = moments.loss.share;
     let known = |value: f64| Parameter::new(Share::new(value).unwrap_or(Share::ZERO), source);

@@ -19,7 +19,7 @@ const A_FLOW_SECOND_S: f64 = 0.015;
 /// Time of a flood of UDP beyond the requested duration, s.
 const SWEEP_MORE_S: f64 = 2.0;
 
-/// Processors that a budget of time is counted for, on whatever machine.
+/// Processors for which a budget of time is counted, on any machine.
 pub(crate) const PROCESSORS: f64 = 2.0;
 
 /// Time that runs take on [`PROCESSORS`], s; cached ones take none.

@@ -164,7 +164,7 @@ fn undecided(ranked: &[Ranked<'_>], members: &[Member]) -> Vec<Undecided> {
                 queues = names.join(", ")
             ),
             settle: text!(
-                "TCP with 8 flows and a sweep of UDP beyond what the path carries: a plain queue fills to the same delay under both"
+                "TCP with 8 flows and a UDP sweep above the path's capacity: a plain queue fills to the same delay under both"
             ),
         })
     };
@@ -221,18 +221,18 @@ fn notes(fit: &Input<'_>, stand_ins: &[StandIn]) -> Vec<Text> {
     }
     notes.extend(stand_ins.iter().map(|stand_in| match stand_in.of {
         NotModelled::Processor => text!(
-            "a processor limits this path; in the lab a rate stands for it, so what a faster or freer processor would bring cannot be predicted"
+            "a processor limits this path; in the lab a rate stands in for it, so the gain from a faster or less busy processor cannot be predicted"
         ),
         NotModelled::Relay => text!(
-            "the path goes through a relay; its rate and delay stand for it, so what a direct connection would bring cannot be predicted"
+            "the path goes through a relay; its rate and delay stand in for it, so the gain from a direct connection cannot be predicted"
         ),
         NotModelled::Radio => text!(
-            "there is a radio link; a constant rate and delay stand for it, so how it changes with the air cannot be predicted"
+            "there is a radio link; a constant rate and delay stand in for it, so its variation cannot be predicted"
         ),
     }));
     if fit.known.tunnel.is_some() && !is_wireguard(fit.run) {
         notes.push(text!(
-            "the kernel's WireGuard stands for the tunnel, whose own software the lab does not run"
+            "the kernel's WireGuard stands in for the tunnel, whose own software the lab does not run"
         ));
     }
     if let Some(why) = &fit.run.cut_short {

@@ -31,7 +31,7 @@ fn end(run: &Run, side: Side) -> End {
             .map(fact),
         qdisc: qdisc(facts).map(fact),
         shape_bps: None,
-        // 1 asks for it and accepts it; 2, the default, accepts only (ip-sysctl.rst).
+        // 1 requests and accepts it; 2, the default, accepts only (ip-sysctl.rst).
         ecn: facts.sysctl("net.ipv4.tcp_ecn").map(|ecn| fact(ecn == 1)),
         rmem_bytes: largest(facts, "net.ipv4.tcp_rmem"),
         wmem_bytes: largest(facts, "net.ipv4.tcp_wmem"),

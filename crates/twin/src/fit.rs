@@ -240,7 +240,7 @@ impl<'a> Fit<'a> {
             results[place / seeds].push((place, values, name));
         })?;
         for (candidate, mut parts) in last.iter().zip(results) {
-            // In whatever order they ended.
+            // In any order of completion.
             parts.sort_by_key(|(place, _, _)| *place);
             let names = parts.iter().map(|(_, _, name)| name.clone()).collect();
             let mut values = Values::new();

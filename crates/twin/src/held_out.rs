@@ -56,7 +56,7 @@ pub(crate) fn champions(known: &Moments, run: &Target<'_>, tried: &[Tried]) -> V
     let of = |group: &LeftOut| {
         let choice = |direction| {
             let chosen = champion(known, run, tried, group, direction);
-            // A direction without anything left to choose by goes on with its best.
+            // A direction without anything left to choose by continues with its best.
             let best = || {
                 let ranked = ranked(known, run, tried, direction, &|_| true);
                 ranked

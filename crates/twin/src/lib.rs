@@ -3,9 +3,9 @@
 //!
 //! [`Fit::prepare`] is arithmetic: the properties that follow from the Run directly ([`moments`]),
 //! or the measurements it lacks, and the cost of a search. [`Fit::search`] then runs the Run's own
-//! plan on candidate paths, by whatever [`Bench`] it is given, and keeps those that the Run cannot
-//! distinguish (history matching: a path is ruled out, never proved). Figures left out by rotation
-//! are predicted, and the verdict is over those predictions.
+//! plan on candidate paths, by the given [`Bench`], and keeps those that the Run cannot distinguish
+//! (history matching: a path is ruled out, never proved). Figures left out by rotation are
+//! predicted, and the verdict is based on those predictions.
 //!
 //! [`Trials`] tries remedies on the members of a Twin, each beside no change with the same seeds,
 //! and names the one to take, which do nothing and why.

@@ -17,7 +17,7 @@ const IDLE_S: f64 = 1.5;
 const SWEEP_S: f64 = 3.0;
 /// Interval of probes where the Run had none, ms.
 const PROBE_MS: f64 = 10.0;
-/// Time that counts where a Run does not have it, s.
+/// Default measured time, where a Run does not have it, s.
 const USUAL_WINDOW_S: [f64; 2] = [2.0, 8.0];
 
 /// The same TCP loads of one shape: they differ by congestion control.

@@ -117,7 +117,7 @@ pub(crate) fn finalists(
     let down = best(known, run, tried, Direction::Down, &|_| true);
     let up = best(known, run, tried, Direction::Up, &|_| true);
     let most = down.len().max(up.len()).min(count);
-    // A direction with fewer choices goes on with its best.
+    // A direction with fewer choices continues with its best.
     let nth = |of: &[Choice], i: usize| of.get(i).or(of.first()).copied();
     let pair = |i| {
         Some(Candidate {

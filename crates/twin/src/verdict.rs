@@ -33,7 +33,7 @@ pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], predicted: usize) -> J
         return Judged {
             verdict: TwinVerdict::Untested,
             text: text!(
-                "the twin has the figures of the run, but nothing could be left out to test what it predicts"
+                "the twin has the figures of the run, but nothing could be left out to test its predictions"
             ),
             settle: Some(text!(
                 "a plan with two congestion controls, or one and several flows"
@@ -48,11 +48,11 @@ pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], predicted: usize) -> J
         measured = worst.figure.value(worst.measured),
         predicted = worst.figure.value(worst.predicted)
     );
-    // A wrong share of retransmissions costs nobody anything by itself.
+    // A wrong share of retransmissions alone has no cost.
     let costs = worst.figure != TwinFigure::Retransmitted;
     let (verdict, text, settle) = if worst.excess <= 1.0 {
         let text = text!(
-            "fit for advising: what was left out is predicted, the worst of {n} {figure}",
+            "fit for advising: the figures left out are predicted, the worst of {n} {figure}",
             n = Value::Count(predicted as f64),
             figure = figure
         );
@@ -83,7 +83,7 @@ fn no_path(best: &Fitness) -> Judged {
             load = &statistic.key,
             i = Value::Count(*i)
         ),
-        None => text!("does not fit: nothing of the run can be held against a path"),
+        None => text!("does not fit: no figure of the run can be compared with a path"),
     };
     let figure = best.worst.as_ref().map(|(statistic, _)| statistic.figure);
     Judged {
@@ -103,7 +103,7 @@ fn settle(figure: TwinFigure) -> Text {
             text!("a sweep of UDP in a plan with `udp_sweep`, several times")
         }
         _ => text!(
-            "a sweep of UDP beyond what the path carries, and TCP with 8 flows: both fill the queue"
+            "a UDP sweep above the path's capacity, and TCP with 8 flows: both fill the queue"
         ),
     }
 }

@@ -22,9 +22,8 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Some scenarios of the lab, measured and judged anew, are judged as in the reviewed
-/// snapshot, and right. The whole corpus takes too long for a test; its result is in
-/// `docs/corpus.md`.
+/// Some scenarios of the lab, measured and judged again, are judged as in the reviewed snapshot,
+/// and right. The whole corpus takes too long for a test; its result is in `docs/corpus.md`.
 #[test]
 fn a_part_of_the_corpus_is_judged_as_reviewed() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");

@@ -1,5 +1,5 @@
-//! `docs/drawn.md` shows the results of the kept lines of drawn scenarios. `UPDATE_DOCS=1` writes
-//! its tables anew.
+//! `docs/drawn.md` shows the results of the kept lines of drawn scenarios. `UPDATE_DOCS=1`
+//! regenerates its tables.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

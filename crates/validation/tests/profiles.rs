@@ -1,5 +1,5 @@
 //! Every profile of `cases/paths` runs, and `docs/paths.md` shows its figures. `UPDATE_DOCS=1`
-//! writes the table there anew.
+//! regenerates the table there.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

@@ -1,5 +1,5 @@
 //! The whole set of checks, on the present kernel and guest program, and their results in
-//! `docs/validation.md`. `UPDATE_DOCS=1` writes the table there anew.
+//! `docs/validation.md`. `UPDATE_DOCS=1` regenerates the table there.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

@@ -51,7 +51,7 @@ pub struct Alarm {
     pub webhook: Option<Url>,
     /// Hours in which no message is sent.
     pub quiet: Option<QuietHours>,
-    /// The smallest change that is to be found, a share.
+    /// The smallest change to detect, a share.
     pub change: f64,
 }
 

@@ -1,7 +1,7 @@
 //! The loop: reads clocks, measures, saves and sends, one thing at a time.
 //!
-//! It tells the service manager that it is alive from within this loop and from within each
-//! measurement, so that a loop that hangs is found out.
+//! It notifies the service manager that it is alive from within this loop and from within each
+//! measurement, so that a loop that hangs is detected.
 
 use std::{
     io,
@@ -140,7 +140,7 @@ struct Daemon<'a> {
     manager: Option<Manager>,
     /// The hour in which the values were written last.
     hours: Option<u64>,
-    /// The state, as it is served.
+    /// The served state.
     live: Live,
     /// Next write of the metrics file, ns of CLOCK_BOOTTIME.
     textfile_due: u64,

@@ -74,8 +74,8 @@ pub fn of_run(run: &Run) -> Vec<(Figure, f64)> {
     found.into_iter().filter_map(mean).collect()
 }
 
-/// Returns the watched value of a figure of a load. Added delay is over the base RTT of the Run, as
-/// in its findings.
+/// Returns the watched value of a figure of a load. Added delay is over the base RTT of the Run,
+/// like in its findings.
 fn of_figure(run: &Run, figure: &model::run::Figure) -> Option<(WatchFigure, f64)> {
     let value = figure.spread.median;
     match figure.kind {
@@ -126,7 +126,7 @@ mod tests {
         added.expect("the load has probes").1
     }
 
-    /// The watch had a definition of its own, over the idle median, where others' queue counted as
+    /// The watch had a separate definition, over the idle median, where others' queue counted as
     /// part of the path.
     #[test]
     fn delay_is_added_to_the_path_and_not_to_a_queue_of_others() {

@@ -20,7 +20,7 @@ pub struct Live(Arc<Mutex<Snapshot>>);
 /// One state of a watch.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    /// Its metrics, as they are exported.
+    /// Its metrics, as exported.
     pub metrics: String,
     /// Its paths.
     pub paths: Vec<PathStatus>,

@@ -8,7 +8,7 @@ use sys::{
     route::{self, Query},
 };
 
-/// A line that carries less than this, bit/s, is quiet, whatever its rate is.
+/// A line that carries less than this, bit/s, is quiet, at any rate.
 const QUIET_BPS: f64 = 500_000.0;
 /// Share of its rate above which it is busy: a tenth moves a goodput by a tenth.
 const BUSY: f64 = 0.1;

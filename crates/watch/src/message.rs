@@ -8,7 +8,7 @@ use crate::figures::Figure;
 /// Version of [`Message`].
 pub const MESSAGE_SCHEMA: u32 = 1;
 
-/// A message, as it is given to a program or posted.
+/// A message, as passed to a program or posted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     /// [`MESSAGE_SCHEMA`] of the writer.

@@ -13,8 +13,8 @@ pub const HOUR_NS: u64 = 3600 * SECOND_NS;
 /// Nanoseconds of a day.
 pub const DAY_NS: u64 = 24 * HOUR_NS;
 
-/// A point in time: on the clock that nobody sets, by which everything is scheduled, and on that of
-/// the calendar, by which it is reported.
+/// A point in time: on the monotonic clock, used for scheduling, and on that of the calendar, used
+/// for reporting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// CLOCK_BOOTTIME, ns.

@@ -82,7 +82,7 @@ impl PageError {
                 text!("there is no such page")
             }
             Self::Store(error @ StoreError::TooLarge { .. }) => text!(
-                "this run is larger than what is shown here; pathtwin report shows it: {why}",
+                "this run is too large to be shown here; pathtwin report shows it: {why}",
                 why = error.to_string()
             ),
             Self::Store(error) => {

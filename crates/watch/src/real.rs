@@ -198,7 +198,7 @@ impl Runner<'_> {
     }
 
     fn measured(&self, path: &PathConfig, run: &Run, moved: u64, work: Work) -> Measured {
-        // A step that failed has moved bytes that nobody has counted.
+        // A step that failed has moved an unknown number of bytes.
         let failed = |why: &Invalid| matches!(why, Invalid::Failed { .. });
         let lost_count = run.cut_short.is_some()
             || run

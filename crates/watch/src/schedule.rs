@@ -1,8 +1,8 @@
 //! The schedule: random intervals within the budget.
 //!
 //! Waits are random, so that they do not beat with timers of others, and so that time averages are
-//! unbiased. Those between loads are exponential and clipped, as M-Lab asks of unattended clients
-//! (ndt7 protocol 0.11, "mean 6 h, from 36 min to 15 h").
+//! unbiased. Those between loads are exponential and clipped, as M-Lab requires of unattended
+//! clients (ndt7 protocol 0.11, "mean 6 h, from 36 min to 15 h").
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ pub(crate) fn short_wait(mean: Duration, random: &mut Random) -> u64 {
 }
 
 /// A random wait until a suspicious load is repeated, ns: five minutes to half an hour, so that a
-/// short disturbance is over by then.
+/// short disturbance has ended by then.
 pub(crate) fn retest_wait(random: &mut Random) -> u64 {
     ((300.0 + 1500.0 * random.unit()) * 1e9) as u64
 }

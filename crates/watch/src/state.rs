@@ -45,7 +45,7 @@ pub enum StateError {
         found: u32,
     },
     /// Another watch uses the folder.
-    #[error("another pathtwin watch uses {}: end it, or give this one a folder of its own", .0.display())]
+    #[error("another pathtwin watch uses {}: end it, or give this one a separate folder", .0.display())]
     Busy(PathBuf),
 }
 
@@ -87,10 +87,10 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens a folder and makes it if it is not there.
+    /// Opens a folder and creates it if it does not exist.
     ///
     /// # Errors
-    /// It cannot be made or written, or another process has it.
+    /// It cannot be created or written, or another process uses it.
     pub fn open(path: &Path) -> Result<Self, StateError> {
         let cannot = |source| StateError::Io {
             path: path.to_owned(),

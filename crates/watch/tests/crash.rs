@@ -1,6 +1,6 @@
-//! A watch that is killed at any moment forgets nothing that was charged, and goes on.
+//! A watch that is killed at any moment forgets nothing that was charged, and continues.
 //!
-//! The watch is a process of its own: this program, started again with [`CHILD`] set.
+//! The watch is a separate process: this program, started again with [`CHILD`] set.
 
 #![allow(clippy::expect_used)]
 

@@ -10,7 +10,7 @@ use watch::message::Message;
 
 const DAY_US: u64 = 86_400_000_000;
 
-/// Twelve changes of five percent and more, each on a path of its own, after a month of learning.
+/// Twelve changes of five percent and more, each on a separate path, after a month of learning.
 fn planted() -> Vec<Planted> {
     let plant = |path, day, what, apply| Planted {
         path,

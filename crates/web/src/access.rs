@@ -46,7 +46,7 @@ impl Access {
         };
         let bearer = request.field("authorization");
         let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
-        // As ndt7 has it: its clients cannot send a field.
+        // As in ndt7: its clients cannot send a field.
         let query = request.value("access_token");
         let given = bearer.or_else(|| request.cookie(COOKIE)).or(query);
         match given.is_some_and(|given| token.is(given)) {

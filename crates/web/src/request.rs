@@ -45,7 +45,7 @@ pub enum BadRequest {
 }
 
 impl Request {
-    /// The value of a field that is there once, as text.
+    /// The value of a field that occurs once, as text.
     pub fn field(&self, name: &str) -> Option<&str> {
         let mut all = self.all(name);
         let value = all.next()?;
@@ -53,7 +53,7 @@ impl Request {
         std::str::from_utf8(value).ok().filter(|_| once)
     }
 
-    /// The value of a key of the query, if it is there once.
+    /// The value of a key of the query, if it occurs once.
     pub fn value(&self, key: &str) -> Option<&str> {
         let mut all = self.query.iter().filter(|(own, _)| own == key);
         let (_, value) = all.next()?;

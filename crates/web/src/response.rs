@@ -69,7 +69,7 @@ pub struct Response {
     pub body: Vec<u8>,
     kind: &'static str,
     policy: String,
-    /// Bytes of a body that is sent apart.
+    /// Bytes of a body that is sent separately.
     length: Option<u64>,
     more: Vec<(&'static str, String)>,
 }

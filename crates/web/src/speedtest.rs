@@ -139,7 +139,7 @@ fn pause(until: sys::clock::Instant) {
     std::thread::sleep(left.min(Duration::from_millis(250)));
 }
 
-/// Tells a client why it has no load.
+/// Notifies a client why it has no load.
 fn refuse(connection: &mut Connection, refused: &Refused) -> io::Result<Taken> {
     let response = Response::text(Status::Unavailable, format!("{refused}\n"));
     answer(connection, &response)

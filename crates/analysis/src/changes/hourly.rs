@@ -1,9 +1,9 @@
 //! Lasting changes of hourly values, against the same hour of the week.
 //!
-//! Two stages. A difference that chance would bring once in hundreds of tests is a *suspicion*: it
-//! asks for more measurements, soon. A *change* is one that chance practically never brings, that
-//! is large enough to matter, that has lasted for hours, and that is larger than this line's own
-//! wandering from day to day.
+//! Two stages. A difference that occurs by chance once in hundreds of tests is a *suspicion*: it
+//! calls for more measurements, soon. A *change* is one that practically never occurs by chance,
+//! that is large enough to matter, that has lasted for hours, and that is larger than this line's
+//! own variation from day to day.
 
 use model::watch::WatchFigure;
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ impl Shift {
 /// Verdict on the latest values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// Nothing that chance would not bring.
+    /// No significant difference.
     Same,
     /// More measurements are wanted.
     Suspected(Shift),

@@ -71,8 +71,7 @@ impl Scale {
 }
 
 impl Track {
-    /// Adds a value. Values that lie in the future of this one were taken by a clock that was
-    /// wrong, and are dropped.
+    /// Adds a value. Values later than this one were taken by a wrong clock, and are dropped.
     pub fn push(&mut self, value: Value) {
         let at_s = value.at_us / 1_000_000;
         let future = |(at, _): &(u64, f64)| *at > at_s + FUTURE_S;

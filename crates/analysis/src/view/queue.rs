@@ -9,8 +9,8 @@ use crate::{flows, models};
 const HOLDS: f64 = 0.7;
 /// Loss of a step from which a queue, if there is one, is full.
 const FULL: f64 = 0.05;
-/// Time over which the delay of one probe proves nothing of the next where it varies by chance, µs:
-/// jitter is drawn anew for each packet, a queue fills and empties over many round trips.
+/// Time over which the delays of two probes are independent where they vary by chance, µs: jitter
+/// is drawn for each packet, a queue fills and empties over many round trips.
 const APART_US: i64 = 40_000;
 
 impl View<'_> {
@@ -105,9 +105,9 @@ impl DirectionView<'_> {
         (holds > 0.0).then_some(self.packets_bps(load) * load.rtt_us()? / holds)
     }
 
-    /// Delay that stands beside a load in a queue that it does not fill by itself, µs: the smallest
-    /// round trip of the probes above that of the Run, in a repeat with too little in flight to
-    /// queue; 0 in another. The median over the repeats; `None` without a sweep or probes.
+    /// Standing delay beside a load in a queue that it does not fill itself, µs: the smallest round
+    /// trip of the probes above that of the Run, in a repeat with too little in flight to queue; 0
+    /// in another. The median over the repeats; `None` without a sweep or probes.
     pub fn standing_us(&self, load: &Load) -> Option<f64> {
         let floor = self.view.floor_us()?;
         let holds = HOLDS * self.payload_capacity_bps(load)? * floor;
@@ -145,8 +145,8 @@ pub struct Overflow {
 /// Minimum share and number of a step's datagrams that show an overflow, not single losses.
 const OVERFLOW: (f64, u64) = (0.01, 3);
 /// Variation of the distance of datagrams, as a share of the time of a full packet at the
-/// bottleneck, below which no queue that others fill lies on their way: their packets are between
-/// them in it.
+/// bottleneck, below which there is no queue filled by others on their path: packets of others
+/// would be between them in it.
 const EVEN: f64 = 0.1;
 /// A full queue that delays by less cannot be distinguished from chance, µs.
 const SLIGHT_US: f64 = 2_000.0;

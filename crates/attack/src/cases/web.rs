@@ -69,7 +69,7 @@ impl Token {
         })
     }
 
-    /// Options of a server that asks for it.
+    /// Options of a server that requests it.
     fn arguments(&self) -> [&str; 4] {
         ["--web", "0", "--web-token", &self.file]
     }

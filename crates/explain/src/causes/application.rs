@@ -81,7 +81,7 @@ fn test(dir: &DirectionView) -> Verdict {
         .filter(|share| *share > limited::QUEUES)
     {
         return ruled_out(text!(
-            "{share} of what the path holds is in flight: what the {what} does not allow would wait in a queue",
+            "{share} of the bandwidth-delay product is in flight: data beyond the {what} would only wait in a queue",
             share = percent(share),
             what = text!("application, as counted by the kernel")
         ));

@@ -88,12 +88,12 @@ fn filled_by_others(dir: &DirectionView, added_us: f64) -> Result<(), Verdict> {
     match (here(dir), here(&dir.reverse())) {
         (true, _) => Ok(()),
         (false, true) => Err(ruled_out(text!(
-            "{added} of delay are there without this load, in the other direction, where packets get lost",
+            "{added} of delay is present without this load, in the other direction, where packets are lost",
             added = time(added_us)
         ))),
         (false, false) => Err(undecided(
             text!(
-                "{added} of delay are there without this load, and no loss shows in which direction",
+                "{added} of delay is present without this load, and no loss shows in which direction",
                 added = time(added_us)
             ),
             text!("the same plan when nothing else uses the line"),

@@ -29,7 +29,7 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Path(test),
     remedy: Remedies {
         on: On::Elsewhere,
-        why: "each end fragments what it sends; a router in between can only clamp the MSS of connections through it",
+        why: "each end fragments its own packets; a router in between can only clamp the MSS of connections through it",
         actions,
     },
     about: "WireGuard adds 60 bytes over IPv4 and 80 over IPv6. If the tunnel MTU leaves less room \
@@ -132,7 +132,7 @@ fn test(view: &View) -> Verdict {
                 text!("UDP at a rate that passed before"),
                 text!("nearly all lost after an overload"),
             )
-            .bound(text!("the path still delivers what it carries"))
+            .bound(text!("the path still delivers its capacity"))
             .decisive(),
         );
     }
@@ -160,9 +160,7 @@ fn test(view: &View) -> Verdict {
             path = path
         ),
         _ if signs[1] => text!("the hosts sent or reassembled fragments while TCP ran"),
-        _ => text!(
-            "an overload of UDP leaves the tunnel without any for a while, as memory for fragments that is full does"
-        ),
+        _ => text!("an overload of UDP stops the tunnel for a while, as full fragment memory does"),
     };
     let verdict = confirmed(Strength::of(&signs[..2]), text, evidence);
     match super::filled(view) {

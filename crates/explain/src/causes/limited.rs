@@ -72,7 +72,7 @@ pub(super) fn by(
     }
     if let Some(share) = dir.pipe_share(&load).filter(|share| *share > QUEUES) {
         return Err(ruled_out(text!(
-            "{share} of what the path holds is in flight: what the {what} does not allow would wait in a queue",
+            "{share} of the bandwidth-delay product is in flight: data beyond the {what} would only wait in a queue",
             share = percent(share),
             what = what.clone()
         )));

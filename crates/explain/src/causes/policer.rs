@@ -93,7 +93,7 @@ fn test(dir: &DirectionView) -> Verdict {
         && over > EXCEEDS
     {
         return ruled_out(text!(
-            "TCP gets {over} times as much through as UDP: nothing drops what exceeds that rate",
+            "TCP delivers {over} times as much as UDP: nothing drops traffic above that rate",
             over = format!("{over:.2}")
         ));
     }
@@ -210,7 +210,7 @@ fn test(dir: &DirectionView) -> Verdict {
     let apart = plain.as_ref().is_some_and(|load| apart(dir, &sweep, load));
     let filled = plain.as_ref().and_then(|load| dir.utilization(load));
     match filled {
-        // It is there and costs nothing: worth a word, and nothing to repair.
+        // It is present and costs nothing: worth mentioning, but nothing to repair.
         Some(filled) if filled >= FULL || apart => verdict.at(Severity::Info),
         _ => verdict,
     }

@@ -32,7 +32,7 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Remedies {
         on: On::Router,
-        why: "the flows of other hosts meet these only in the bottleneck's queue; a setting of the two ends takes from others or gives to them, but does not make the line faster",
+        why: "the flows of other hosts share only the bottleneck's queue with these; a setting of the two ends changes the shares, but does not make the line faster",
         actions,
     },
     about: "At a bottleneck with one queue for all, a flow gets what the others leave. Their packets \

@@ -20,7 +20,7 @@ const MORE: f64 = 1.5;
 
 pub(super) const CAUSE: Cause = Cause {
     code: CauseCode::UDP_THROTTLED,
-    title: "the path gives UDP less than TCP",
+    title: "the path delivers less UDP than TCP",
     severity: Severity::High,
     needs: &[Need::Sweep, Need::Tcp],
     masked_by: &[

@@ -74,7 +74,7 @@ fn drops_of_a_udp_socket_are_told_by_its_port() {
         assert!(evidence.levels[&format!("{port}.rx_queue_bytes")] > 0);
         assert_eq!(evidence.counter("nic.lo.tx_packets"), Some(300));
         assert_eq!(evidence.counter("nic.lo.rx_dropped"), Some(0));
-        // A socket that is gone takes its drops with it; no counter goes backwards.
+        // A socket that is closed takes its drops with it; no counter decreases.
         drop(full);
         let gone = after.until(&Snapshot::take(&scope));
         assert_eq!(gone.counter("udp.drops"), Some(0));

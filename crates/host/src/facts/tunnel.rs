@@ -126,8 +126,7 @@ fn by_program(program: Option<&str>, wireguard: bool) -> TunnelKind {
         "wireguard-go" | "wireguard" | "tailscaled" | "netbird" => TunnelKind::WireguardGo,
         p if p.starts_with("boringtun") => TunnelKind::Boringtun,
         p if p.starts_with("openvpn") => TunnelKind::Openvpn,
-        // wireguard-go is a library too, of which the socket is the sign; BoringTun's is there as
-        // well.
+        // wireguard-go is a library too, indicated by the socket; BoringTun has one as well.
         _ if wireguard => TunnelKind::Unknown,
         _ => TunnelKind::OtherTun,
     }
@@ -175,8 +174,7 @@ fn status(tunnel: &TunnelFacts, device: &str, toward: IpAddr, notes: &mut Notes)
     found?.status(toward, notes)
 }
 
-/// Adds a product's status. The kernel knows endpoints and handshakes better; the product knows
-/// relays.
+/// Adds a product's status. The kernel has endpoints and handshakes; the product has relays.
 fn merge(tunnel: &mut TunnelFacts, status: Status) {
     tunnel.product = status.product;
     tunnel.version = status.version;

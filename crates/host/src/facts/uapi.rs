@@ -15,7 +15,7 @@ use super::status::{hex, prefix};
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// The longest answer that is read, bytes.
 const LONGEST: u64 = 32 * 1024 * 1024;
-/// BoringTun gives the age of a handshake where the interface wants its time
+/// BoringTun gives the age of a handshake where the interface specifies its time
 /// (boringtun/src/device/api.rs). No time of a handshake is before this one, in September 2001; no
 /// age is longer.
 const FIRST_TIME: u64 = 1_000_000_000;

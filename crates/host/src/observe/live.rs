@@ -100,7 +100,7 @@ pub enum End {
     Complete(u64),
     /// The stop flag was set.
     Stopped(u64),
-    /// The caller wants no more.
+    /// The caller requests no more.
     Cancelled,
 }
 

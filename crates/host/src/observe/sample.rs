@@ -32,7 +32,7 @@ pub(super) struct Counters {
 }
 
 impl Sample {
-    /// `None` if the kernel gave no `TCP_INFO`.
+    /// `None` if the kernel returned no `TCP_INFO`.
     pub(super) fn of(at_us: u64, socket: &TcpSocket) -> Option<Sample> {
         let info = socket.info.as_ref()?;
         Some(Sample {

@@ -231,7 +231,7 @@ fn a_port_that_comes_back_is_another_connection() {
     let seen = watch.observation(None).sockets;
     assert_eq!(seen.len(), 2);
     assert_eq!(seen.iter().filter(|s| s.ended).count(), 1);
-    // A counter that goes back proves nothing.
+    // A counter that decreases proves nothing.
     assert!(
         seen.iter()
             .all(|s| s.samples == 5 && s.goodput_out_bps.is_none())
@@ -293,7 +293,7 @@ fn what_is_limited_comes_first_and_then_what_moves_most() {
 }
 
 proptest! {
-    /// Whatever the counters say: shares lie in 0..=1, and there is a verdict.
+    /// For any counters: shares are in 0..=1, and there is a verdict.
     #[test]
     fn shares_are_shares(
         series in proptest::collection::vec(

@@ -11,7 +11,7 @@ pub const MIN_SAMPLES: usize = 3;
 /// ms (HZ = 100), and twenty of them keep the error of a share at 5 %.
 pub const MIN_OBSERVED_US: u64 = 200_000;
 /// A window or buffer limits when it limited the sender for more than this share of the busy time.
-/// Chosen here; the classes of the Network Diagnostic Tool are made of the same shares.
+/// Chosen here; the classes of the Network Diagnostic Tool are based on the same shares.
 pub const WINDOW_OVER: f64 = 0.15;
 /// A connection with data to send for a smaller share of the time waits for its application.
 pub const BUSY_AT_LEAST: f64 = 0.5;

@@ -140,7 +140,7 @@ fn a_test_ends_with_the_bytes_that_a_client_may_move() {
             "{protocol:?} {direction:?}"
         );
         let why = serving.report().unwrap_err().to_string();
-        assert!(why.contains("limit of bytes"), "{why}; {error}");
+        assert!(why.contains("byte limit"), "{why}; {error}");
         wait_idle(&admission);
     }
 }

@@ -79,7 +79,7 @@ fn a_server_that_does_not_run_is_named() {
     assert!(error.to_string().contains(&at.to_string()), "{error}");
 }
 
-/// The first datagram of a stream is lost on the way, and the answer has the form of old versions.
+/// The first datagram of a stream is lost on the path, and the answer has the form of old versions.
 #[test]
 fn the_client_asks_again_for_a_udp_stream() {
     let listener = TcpListener::bind((address(), 0)).unwrap();
@@ -104,7 +104,7 @@ fn the_client_asks_again_for_a_udp_stream() {
                 udp.recv_from(&mut bytes).unwrap()
             };
             udp.send_to(&987_654_321_u32.to_le_bytes(), client).unwrap();
-            // The stream stands when the client waits for the test to start.
+            // The stream is established when the client waits for the test to start.
             control.write_all(&[State::ServerTerminate.byte()]).unwrap();
         });
         let options = by_bytes(Protocol::Udp, LoadDirection::Up, 1000);

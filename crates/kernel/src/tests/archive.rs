@@ -1,4 +1,4 @@
-//! Archive of one package in a folder, signed by a key of its own, for tests with the real apt.
+//! Archive of one package in a folder, signed by a separate key, for tests with the real apt.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -21,7 +21,7 @@ fn run(command: &mut Command) {
     );
 }
 
-/// A tiny archive in a folder, with one package, signed by a key of its own.
+/// A tiny archive in a folder, with one package, signed by a separate key.
 pub(super) struct Archive {
     pub(super) dir: TempDir,
 }

@@ -14,7 +14,7 @@ const TRIES: u32 = 3;
 /// Options for running cells on a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Options of sbatch, as they are given to it.
+    /// Options of sbatch, passed on unchanged.
     pub sbatch: Vec<String>,
     /// Cells at once in a task, each on a processor.
     pub processors: NonZeroUsize,

@@ -2,8 +2,8 @@
 //!
 //! A cell is never judged by the exit code of its task, only by the files of results. A task may
 //! end before it has run all its cells: killed by the scheduler, with its worker, or by one of its
-//! own cells. The cell that was being run when it ended is tried again in a task of its own, so
-//! that a cell that ends every task does not keep others from being run.
+//! own cells. The cell that was being run when it ended is tried again in its own task, so that a
+//! cell that ends every task does not keep others from being run.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,7 +27,7 @@ pub struct Round {
     pub sweep: Sweep,
     /// Number of the submission, from 0.
     pub number: u32,
-    /// Name of the job; no other job has it.
+    /// Unique name of the job.
     pub name: String,
     /// The scheduler's number of the job; absent = not known to be submitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -55,7 +55,7 @@ impl Script<'_> {
     }
 }
 
-/// A word that a shell reads as it is.
+/// A word that a shell reads unchanged.
 fn quoted(word: &OsStr) -> Vec<u8> {
     let mut text = vec![b'\''];
     for byte in word.as_bytes() {

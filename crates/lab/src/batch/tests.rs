@@ -201,7 +201,7 @@ fn a_job_is_cancelled_when_the_user_stops_the_program() {
 fn another_start_of_the_program_waits_for_the_job_of_the_first() {
     let case = Case::new(20);
     let cluster = case.cluster();
-    // Without an answer the program ends; the job goes on.
+    // Without an answer the program ends; the job continues.
     cluster.state.borrow_mut().answers = vec![Err(())];
     let lost = case.drive(&cluster, false, false);
     assert!(matches!(

@@ -38,7 +38,7 @@ pub enum Damage {
     /// It has another format.
     #[error("its format is not of this version")]
     Form,
-    /// It cannot be read at all.
+    /// It cannot be read.
     #[error("it cannot be read: {0}")]
     Io(std::io::ErrorKind),
     /// Its contents are not a result of such a job.

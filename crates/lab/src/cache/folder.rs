@@ -61,7 +61,7 @@ impl Folder {
         match read {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            // A folder of a team that is not there (not mounted) has no results.
+            // A folder of a team that does not exist (not mounted) has no results.
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
             Err(error) => Err(Damage::Io(error.kind())),
         }

@@ -1,6 +1,6 @@
 //! A minimal HTTP client: one request a connection.
 //!
-//! Requests are of HTTP/1.0, so that a server sends a body as it is and ends it with the connection
+//! Requests use HTTP/1.0, so that a server sends a body unencoded and ends it with the connection
 //! (RFC 1945): two kinds of requests do not need a client library with ten more crates.
 
 use std::{

@@ -81,7 +81,7 @@ impl Remote {
         }
     }
 
-    /// Stores the result of a key: first the blob, so that no action names one that is not there.
+    /// Stores the result of a key: first the blob, so that no action names a missing one.
     pub(super) fn write(&self, key: &blake3::Hash, text: &[u8], notes: &mut Vec<CacheNote>) {
         if self.lost.load(Ordering::Relaxed) || !self.takes.load(Ordering::Relaxed) {
             return;

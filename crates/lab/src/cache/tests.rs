@@ -160,7 +160,7 @@ fn a_team_s_result_is_copied_and_the_team_s_folder_is_never_written() {
     put(&cache, &new, b"3");
     assert_eq!(fs::read(&poisoned).unwrap(), text);
     assert!(!team.cache().own.file(&new).exists());
-    // Without the team's folder, its result is there.
+    // Without the team's folder, its result exists.
     place.tiers.team = None;
     assert_eq!(clean(&place.cache(), &good), Some(b"1".to_vec()));
     place.tiers.team = Some(place.folder.path().join("not mounted"));

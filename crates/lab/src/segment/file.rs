@@ -211,7 +211,7 @@ impl SegmentFile {
             Ok(_) => return Err(SegmentError::Exists(path).into()),
             Err(error) => return Err(error),
         };
-        // Written anew without failures and truncated lines, so that an appended line is a line.
+        // Rewritten without failures and truncated lines, so that an appended line is a line.
         let mut text = line(header)?;
         for entry in &known {
             text.extend(line(entry)?);

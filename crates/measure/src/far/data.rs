@@ -56,7 +56,7 @@ pub fn stream(ticket: Ticket, address: SocketAddr, index: u32) -> Result<TcpStre
     open().map_err(Action::Connect.failed(address))
 }
 
-/// A UDP socket whose address the far end has seen to receive.
+/// A UDP socket whose address has been validated by the far end.
 ///
 /// # Errors
 /// This host cannot send to `address`, or no datagram is answered.

@@ -104,7 +104,7 @@ impl From<ChannelError> for FarError {
 pub enum Action {
     /// Open connections.
     Connect,
-    /// Open a UDP socket that the far end has seen to receive.
+    /// Open a UDP socket whose address the far end has validated.
     Open,
     /// Send probes.
     Probe,
@@ -195,13 +195,13 @@ impl FarError {
             ),
             Self::Refused { why, .. } => text!("the far end: {why}", why = why.clone()),
             Self::Route { address, source } => text!(
-                "find a route to {address}: {source}; `ip route get {ip}` shows what is known",
+                "find a route to {address}: {source}; `ip route get {ip}` shows the kernel's route",
                 address = name(address),
                 source = source,
                 ip = address.ip().to_string()
             ),
             Self::Congestion { name, source } => text!(
-                "set congestion control {name} at this end: {source}; `sysctl net.ipv4.tcp_allowed_congestion_control` names what programs may use",
+                "set congestion control {name} at this end: {source}; `sysctl net.ipv4.tcp_allowed_congestion_control` lists those that programs may use",
                 name = name,
                 source = source
             ),
@@ -209,7 +209,7 @@ impl FarError {
                 text!("start the load at this end: {source}", source = source)
             }
             Self::Plan => {
-                text!("the plan has no step that iperf3 can do: give it one of kind tcp")
+                text!("the plan has no step that iperf3 supports: add one of kind tcp")
             }
             Self::Silent { address, tries } => text!(
                 "no answer from {address} to {tries} UDP datagrams; is the UDP port open in every firewall on the path?",

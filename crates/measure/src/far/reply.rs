@@ -1,8 +1,8 @@
 //! Replies, decoded as the one type that fits the request.
 //!
-//! Replies and outcomes begin with a field that names them. It is compared with the name of the
-//! type that is due before anything else is read, so another reply cannot be taken for the right
-//! one, and a long reply is decoded straight into its type.
+//! Replies and outcomes begin with a field that names them. It is compared with the expected type
+//! before anything else is read, so another reply cannot be accepted instead, and a long reply is
+//! decoded straight into its type.
 
 use std::{fmt, marker::PhantomData};
 

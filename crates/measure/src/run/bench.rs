@@ -54,9 +54,9 @@ pub enum Event<'a> {
     Live(Live),
     /// A step has ended.
     Ended(&'a Sample),
-    /// Something a user should know.
+    /// A note for the user.
     Note(&'a str),
-    /// The run is over: payload bytes of its finished steps, both directions together.
+    /// The run has ended: payload bytes of its finished steps, both directions together.
     Moved(u64),
 }
 

@@ -22,7 +22,7 @@ impl Relay {
         }
     }
 
-    /// Returns true if the product reports a route at all: asking it again makes sense then.
+    /// Returns true if the product reports a route: asking it again makes sense then.
     pub(crate) fn is_known(&self) -> bool {
         self.connection.is_some()
     }

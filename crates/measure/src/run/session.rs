@@ -39,7 +39,7 @@ use host::{facts, state};
 pub struct Start<'a> {
     /// Control address of the far end.
     pub control: SocketAddr,
-    /// The key it wants.
+    /// The key it requires.
     pub key: &'a AccessKey,
     /// The plan.
     pub plan: &'a Plan,
@@ -47,7 +47,7 @@ pub struct Start<'a> {
     pub seed: Seed,
     /// The layers, and where the far end is reached on each.
     pub targets: &'a [Target],
-    /// Addresses that were asked for and did not answer, which are no targets.
+    /// Requested addresses that did not answer, which are no targets.
     pub unreached: Vec<Unreached>,
     /// A third point to probe beside the path; absent = none.
     pub third: Option<&'a Third>,
@@ -67,7 +67,7 @@ pub struct Start<'a> {
 /// cut short.
 ///
 /// # Errors
-/// There is no session with the far end, so that nothing could be measured at all.
+/// There is no session with the far end, so that nothing could be measured.
 pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, FarError> {
     let zero = Instant::now();
     let mut far = Far::connect(start.control, start.key, start.program)?;
@@ -269,7 +269,7 @@ pub(crate) fn narrow(plan: &Plan, samples: &[Sample]) -> bool {
     goodputs.values().all(|g| rule.check(g) == Stop::Narrow)
 }
 
-/// Runs a task and keeps its samples. False: the run is over.
+/// Runs a task and keeps its samples. False: the run has ended.
 fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<bool, FarError> {
     if bench.cancelled() {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! The steps of a plan, each a type in a file of its own.
+//! The steps of a plan, each a type in a separate file.
 //!
 //! A step's type holds the request of the plan. It measures by dedicated services of the far end
 //! ([`crate::far::load`]), returns the results of both ends as one type, and makes the samples of

@@ -307,7 +307,7 @@ fn need(order: &Order) -> Need {
     }
 }
 
-/// The service that an order asks for, if it asks for a service that responds to requests.
+/// The service of an order, if it is one that responds to requests.
 fn service(order: &Order, limits: &Limits, lease: &Lease) -> Option<RequestServer> {
     let (service, bytes) = match order {
         Order::Short { bytes } => (Service::Short, *bytes),

@@ -1,7 +1,8 @@
 //! Greetings that were answered, so that a copy of one costs nothing.
 //!
-//! Whoever recorded a greeting can replay it and the key fits, but can send nothing after it. This
-//! keeps copies out; here they are rejected before the handshake is computed for them.
+//! Anyone with a recording of a greeting can replay it and the key fits, but they can send nothing
+//! after it. This keeps copies out; here they are rejected before the handshake is computed for
+//! them.
 
 use std::{collections::HashSet, mem};
 

@@ -1,8 +1,8 @@
 //! The gate: connections that have not authenticated yet.
 //!
 //! One thread holds them all, for a bounded time and in a bounded number, so that a flood of them
-//! costs neither threads nor memory. A client leaves it for a thread of its own when it has shown
-//! that it holds the key and is there now.
+//! costs neither threads nor memory. A client leaves it for its own thread when it has proved that
+//! it holds the key and is present.
 
 use std::{
     io::{self, Write},
@@ -136,7 +136,7 @@ impl Gate<'_> {
                     self.closed_until = Some(now.after(PAUSE));
                     return;
                 }
-                // One that is gone already, or has met an error of its own (accept(2)).
+                // One that is gone already, or has an error (accept(2)).
                 Err(_) => {}
             }
         }

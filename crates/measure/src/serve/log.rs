@@ -1,5 +1,5 @@
-//! The log of a server: one line an event, written by a thread of its own, so that neither a flood
-//! of strangers nor a log that is not read stops the server.
+//! The log of a server: one line an event, written by its own thread, so that neither a flood of
+//! strangers nor a log that is not read stops the server.
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},

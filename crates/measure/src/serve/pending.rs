@@ -39,7 +39,7 @@ enum Stage {
 pub(super) enum Next {
     /// More must come.
     Wait(Pending),
-    /// It is over, because of this if it is worth a line in the log.
+    /// It has ended, for this reason if it is worth a line in the log.
     Drop(Option<Rejected>),
     /// The greeting is here; the stream is where it ends.
     Greeted(Greeting, TcpStream),

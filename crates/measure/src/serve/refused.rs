@@ -147,7 +147,7 @@ impl Refused {
             ),
             Self::Unmarked => text!("there was no `mark` before `evidence`"),
             Self::Congestion { name, source } => text!(
-                "set congestion control {name}: {source}; `sysctl net.ipv4.tcp_allowed_congestion_control` names what programs may use",
+                "set congestion control {name}: {source}; `sysctl net.ipv4.tcp_allowed_congestion_control` lists those that programs may use",
                 name = name,
                 source = source
             ),

@@ -19,7 +19,7 @@ pub enum Rejected {
     /// A client of another version.
     #[error("another version of the protocol: both ends should run the same pathtwin")]
     Version,
-    /// Not a client at all.
+    /// Not a client.
     #[error("another protocol")]
     Foreign,
     /// A data connection whose code does not belong to its token.

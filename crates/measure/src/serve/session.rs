@@ -16,7 +16,7 @@ use host::{evidence::Scope, state};
 /// Idle timeout of a client. It sends a ping more often than this.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Starts a session in a thread of its own, with the request that has come.
+/// Starts a session in its own thread, with the received request.
 pub(crate) fn start(
     channel: Channel,
     first: Numbered<Request>,
@@ -51,7 +51,7 @@ struct Session {
     /// Declared before the admission, so that loads end first.
     agreements: HashMap<Token, Agreement>,
     admitted: admission::Session,
-    /// Devices whose counters are read: known when the facts were asked for.
+    /// Devices whose counters are read: known since the facts were collected.
     scope: Scope,
     mark: Option<state::Mark>,
 }

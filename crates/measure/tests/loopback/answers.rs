@@ -10,7 +10,7 @@ use traffic::wire::{datagram::Datagram, message::Limits};
 
 use crate::common::{Serving, limits, receive, receive_datagrams};
 
-/// Requests of 22 bytes were answered with 8 MiB, for each service anew.
+/// Requests of 22 bytes were answered with 8 MiB, by each service separately.
 #[test]
 fn answers_larger_than_their_requests_are_bounded_for_a_session() {
     let serving = Serving::start(limits());
@@ -41,7 +41,7 @@ fn answers_larger_than_their_requests_are_bounded_for_a_session() {
     assert!((6 << 20..=8 << 20).contains(&sum), "{sum}");
 }
 
-/// Answers to datagrams were sent whatever the limits were.
+/// Answers to datagrams were sent regardless of the limits.
 #[test]
 fn answers_to_datagrams_keep_to_the_bytes_and_the_rate_of_a_session() {
     let count = |limits: Limits, asks: u32| {

@@ -117,7 +117,7 @@ pub(crate) fn refusal<T>(result: Result<T, FarError>) -> (Code, String) {
     }
 }
 
-/// Bytes that arrive on a connection until it ends or `span` is over.
+/// Bytes that arrive on a connection until it ends or `span` has passed.
 pub(crate) fn receive(mut stream: TcpStream, span: Duration) -> u64 {
     stream
         .set_read_timeout(Some(Duration::from_millis(200)))
@@ -135,7 +135,7 @@ pub(crate) fn receive(mut stream: TcpStream, span: Duration) -> u64 {
     sum
 }
 
-/// Bytes of the datagrams that arrive until `span` is over.
+/// Bytes of the datagrams that arrive until `span` has passed.
 pub(crate) fn receive_datagrams(socket: &UdpSocket, span: Duration) -> u64 {
     socket
         .set_read_timeout(Some(Duration::from_millis(100)))

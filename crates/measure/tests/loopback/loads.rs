@@ -165,7 +165,7 @@ fn datagrams_are_charged_as_they_arrive_and_not_as_agreed() {
     // 5 MB were agreed on, and a quarter more ended it: 104 datagrams and those of its last call.
     let order = Short { bytes: 1 << 20 };
     let left = far.open(&Short { bytes: 5_000_000 });
-    assert!(refusal(left).1.contains("limit of bytes"));
+    assert!(refusal(left).1.contains("byte limit"));
     far.open(&order).unwrap();
 }
 

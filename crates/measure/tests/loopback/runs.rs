@@ -274,7 +274,7 @@ fn requests_end_where_the_limit_of_bytes_does() {
     let run = measure_with(&server, plan, &server.key).unwrap();
     assert_eq!(run.samples[0].short.as_ref().unwrap().n, 3);
     let why = run.samples[1].invalid[0].to_string();
-    assert!(why.contains("limit of bytes"), "{why}");
+    assert!(why.contains("byte limit"), "{why}");
 }
 
 const SHORT: &str = r#"

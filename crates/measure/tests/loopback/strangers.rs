@@ -11,7 +11,8 @@ use traffic::wire::datagram::Datagram;
 
 use crate::common::{Serving, limits, receive_datagrams, udp};
 
-/// The greeting of a connection, recorded on the path, opened the service to whoever replayed it.
+/// The greeting of a connection, recorded on the path, opened the service to anyone who replayed
+/// it.
 #[test]
 fn an_overheard_connection_opens_nothing_to_a_stranger() {
     let serving = Serving::start(limits());

@@ -39,7 +39,7 @@ pub enum Bound {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kept {
-    /// A share of the figure without any change, 1 = as it is.
+    /// A share of the figure without any change, 1 = unchanged.
     OfUnchanged(f64),
     /// A value in the figure's own unit: bit/s, µs or a share.
     Value(f64),

@@ -100,7 +100,7 @@ fn steps_rule(line: &Line, steps: &RateSteps) -> Option<Rule> {
     steps_alone_rule(steps)
 }
 
-/// The rule that changes of a rate violate whatever the rate, if any.
+/// The rule that changes of a rate violate at any rate, if any.
 pub fn steps_alone_rule(steps: &RateSteps) -> Option<Rule> {
     let all = &steps.steps;
     let Some(last) = all.last() else {

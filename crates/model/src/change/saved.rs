@@ -39,7 +39,7 @@ pub enum Saved {
     },
     /// Offloads of a device by the kernel's names; those that nobody can switch are left out.
     Offloads {
-        /// Those that were asked for.
+        /// The requested ones.
         requested: BTreeSet<String>,
         /// Those that are on.
         active: BTreeSet<String>,

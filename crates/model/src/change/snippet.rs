@@ -91,7 +91,7 @@ fn shell(settings: &[Setting]) -> String {
     out
 }
 
-/// A text in double quotes, as JSON and YAML have it.
+/// A text in double quotes, as in JSON and YAML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -161,7 +161,7 @@ fn nixos(settings: &[Setting]) -> String {
         let _ = writeln!(out, "  boot.kernel.sysctl.{} = {};", nix(name), nix(value));
     }
     if !commands.is_empty() {
-        // In a text of two quotes, these and `${` need an escape of their own.
+        // In a text of two quotes, these and `${` need a separate escape.
         let escape = |command: &String| command.replace("''", "'''").replace("${", "''${");
         let all: String = commands
             .iter()
@@ -255,8 +255,8 @@ mod tests {
         assert!(modules(&[cubic]).is_empty());
     }
 
-    /// A service file that leaves `$(…)` as it is would have the service manager look for a
-    /// variable of that name.
+    /// A service file with an unescaped `$(…)` would make the service manager look for a variable
+    /// of that name.
     #[test]
     fn a_service_does_not_expand_what_the_shell_is_to_expand() {
         let text = snippet(&settings(), Form::CloudInit);

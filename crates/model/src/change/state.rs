@@ -62,7 +62,7 @@ impl State {
         };
         let back = match next {
             S::RollingBack { .. } => !matches!(self, S::RolledBack | S::RollingBack { .. }),
-            // A boot undoes everything, whatever was being done.
+            // A boot undoes everything, in any state.
             S::RolledBack => *self != S::RolledBack,
             S::RollbackFailed { .. } => matches!(self, S::RollingBack { .. }),
             _ => false,

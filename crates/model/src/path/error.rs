@@ -53,7 +53,7 @@ pub enum RefusalReason {
     #[error("{0} is not known here")]
     UnknownParameter(String),
     /// A property of the line inside a tunnel that the lab does not have.
-    #[error("of what only tunnel packets pass, the lab has rate, buffer and loss")]
+    #[error("of the stage of tunnel packets alone, the lab has rate, buffer and loss")]
     InsideTunnel,
     /// It is missing, and competing traffic of this kind needs it.
     #[error("this kind needs it, and it has no default")]

@@ -97,7 +97,7 @@ impl Say {
         }
     }
 
-    /// The tunnel; a direction without a stage of its own remains unknown.
+    /// The tunnel; a direction without a separate stage remains unknown.
     fn tunnel(self, tunnel: &cell::Tunnel) -> Tunnel {
         Tunnel {
             kind: self.value(tunnel.kind),

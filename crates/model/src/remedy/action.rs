@@ -120,7 +120,7 @@ pub enum Action {
         /// The device.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         device: Option<String>,
-        /// The kernel's name of the offload, as `ethtool -k` has it.
+        /// The kernel's name of the offload, as in `ethtool -k`.
         feature: String,
         /// On or off.
         on: bool,

@@ -80,7 +80,7 @@ impl Action {
                 device = named(device.as_deref())
             ),
             Self::Sysctl { name, value } => text!(
-                "reset {name} to the kernel's default, {value}; check /etc/sysctl.d for what sets it",
+                "reset {name} to the kernel's default, {value}; check /etc/sysctl.d for the file that sets it",
                 name = name,
                 value = value
             ),

@@ -21,11 +21,11 @@ pub enum NotTriable {
     /// It belongs to the processors, cards or kernel queues of a host: the lab models paths.
     #[error("the lab models paths, not the processors, cards and queues of hosts")]
     OfAHost,
-    /// It belongs to a program: the lab's senders always have data, on sockets of their own.
+    /// It belongs to a program: the lab's senders always have data, on separate sockets.
     #[error("the lab models paths, not programs")]
     OfAProgram,
     /// It belongs to the line or to others, and its effect on the line is unknown beforehand.
-    #[error("what it does to the line is unknown beforehand")]
+    #[error("its effect on the line cannot be predicted")]
     OfTheLine,
     /// It is a measurement.
     #[error("it is a measurement, not a change")]

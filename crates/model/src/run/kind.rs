@@ -55,7 +55,7 @@ pub enum Better {
     Higher,
     /// Less is better.
     Lower,
-    /// Neither by itself.
+    /// Neither alone.
     Neither,
 }
 

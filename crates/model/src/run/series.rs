@@ -19,7 +19,7 @@ pub struct Series {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ColumnValues {
-    /// The same value at all times.
+    /// Constant over time.
     Constant(u64),
     /// One value for each time, or absent.
     Values(Packed),

@@ -73,7 +73,7 @@ fn keys(direction: Direction, leaf: &str) -> [String; 2] {
     ]
 }
 
-/// The one-way delay: that of the direction, or half of the RTT (the odd nanosecond goes up).
+/// The one-way delay: that of the direction, or half of the RTT (the odd nanosecond is added).
 fn delay(view: &mut View<'_>, direction: Direction) -> Option<Duration> {
     let [own, _] = keys(direction, "delay");
     let found: Found<Duration> = view.first([own, "path.rtt".to_owned()])?;

@@ -63,7 +63,7 @@ pub(crate) struct Fix {
     /// the findings propose are tried on the hosts without a twin
     #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "2m")]
     pub(crate) budget_time: Duration,
-    /// Runs in the lab at once; default: one a processor
+    /// Parallel runs in the lab; default: one per processor
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Run everything, even if the result is cached

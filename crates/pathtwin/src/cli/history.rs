@@ -56,7 +56,7 @@ Documents with the label keep are never pruned."
     Label(Label),
     /// Delete documents
     Delete(Delete),
-    /// Write documents to standard output, one a line
+    /// Write documents to standard output, one per line
     Export(Selection),
     /// Add runs and exported documents
     #[command(after_help = "A document that is already in the history is not added again.")]

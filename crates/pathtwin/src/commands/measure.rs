@@ -287,7 +287,7 @@ fn show(arguments: &Measure, run: &Run) -> Result<(), Failure> {
     }
 }
 
-/// The answer first; on a terminal it is all, unless all is asked for.
+/// The answer first; on a terminal nothing else is printed unless requested.
 fn people(arguments: &Measure, run: &Run) -> String {
     let findings = explain::judge(run);
     let screen = format::screen();
@@ -351,7 +351,7 @@ fn keep(arguments: &Measure, run: &Run) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the run whole or not at all, for its owner: it names hosts and addresses.
+/// Writes the run completely or not at all, for its owner: it names hosts and addresses.
 fn write(file: &Path, run: &Run) -> Result<(), Failure> {
     let text = serde_json::to_vec(run).context("write the run as JSON")?;
     format::file(file, sys::files::Readers::Owner, &text)

@@ -51,7 +51,8 @@ pub(crate) fn observe(arguments: &Observe) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Shows the time left, or with --follow the connections; breaks if nobody reads the rows any more.
+/// Shows the time left, or with --follow the connections; breaks if the reader of the rows has
+/// gone.
 fn show_live(
     arguments: &Observe,
     display: &ProgressBar,

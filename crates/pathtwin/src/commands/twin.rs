@@ -86,7 +86,7 @@ fn write_spec(file: &Path, twin: &model::twin::Twin) -> Result<(), Failure> {
     format::file(file, sys::files::Readers::ByUmask, text.as_bytes())
 }
 
-/// No lab: a fit without a search asks for nothing.
+/// No lab: a fit without a search needs none.
 struct Nothing;
 
 impl Bench for Nothing {

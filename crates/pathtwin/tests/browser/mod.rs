@@ -22,7 +22,7 @@ pub struct Browser {
     from: BufReader<ChildStdout>,
     number: u64,
     session: Option<String>,
-    /// Errors on the console, and exceptions that nobody caught.
+    /// Errors on the console, and uncaught exceptions.
     pub errors: Vec<String>,
     _profile: tempfile::TempDir,
 }
@@ -38,7 +38,7 @@ pub struct Viewport {
 impl Browser {
     pub fn start() -> Self {
         let profile = tempfile::tempdir().unwrap();
-        // The program wants its pipe as descriptors 3 and 4. Without a sandbox of its own it also
+        // The program expects its pipe as descriptors 3 and 4. Without a separate sandbox it also
         // runs as root and in containers; the pages are ours.
         let mut child = Command::new("sh")
             .args([
@@ -87,7 +87,7 @@ impl Browser {
         self.value("window.pathtwin ? window.pathtwin.ready.then(() => 1) : 1");
     }
 
-    /// Opens a page of a server and waits until it is there.
+    /// Opens a page of a server and waits until it is loaded.
     pub fn visit(&mut self, url: &str, viewport: Viewport) {
         self.set(viewport);
         self.errors.clear();

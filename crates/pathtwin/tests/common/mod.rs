@@ -1,5 +1,5 @@
 //! Running the real program on the real lab. `make test` builds the guest program and the kernel
-//! image first, and says where they are.
+//! image first, and prints where they are.
 
 #![allow(clippy::expect_used, dead_code, unreachable_pub)]
 
@@ -51,7 +51,7 @@ pub fn kernel() -> PathBuf {
     PathBuf::from(text(&output.stdout).trim())
 }
 
-/// A spec in a folder of its own.
+/// A spec in a separate folder.
 pub fn spec(text: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("make a folder");
     let path = folder.path().join("spec.toml");

@@ -60,7 +60,7 @@ pub enum State {
     Worse,
     /// A figure has changed for good within a week.
     Changed,
-    /// It was not measured for long.
+    /// It was not measured recently.
     Old,
     /// Its far end does not answer.
     Unreachable,

@@ -29,8 +29,8 @@ impl Address {
     pub(crate) fn parse(url: &str) -> Result<Self, UrlError> {
         let (scheme, rest) = url.split_once("://").ok_or(UrlError::NotAUrl)?;
         let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
-        // The parts cannot be distinguished with certainty, and a part of a password would be taken
-        // for the host.
+        // The parts cannot be distinguished with certainty, and a part of a password would be
+        // mistaken for the host.
         if query.contains('@') || base.matches('@').count() > 1 {
             return Err(UrlError::Unescaped);
         }
@@ -94,7 +94,7 @@ impl fmt::Debug for Address {
 
 type Parameters<'a> = (Vec<(&'static str, Cow<'a, str>)>, Vec<&'a str>);
 
-/// Our own parameters, decoded, and those of the client library, as they are.
+/// Our own parameters, decoded, and those of the client library, unchanged.
 fn parameters(query: &str) -> Result<Parameters<'_>, UrlError> {
     let mut ours = Vec::new();
     let mut theirs = Vec::new();
@@ -195,7 +195,7 @@ mod tests {
             }
         }
 
-        /// Our parameters are taken out wherever they stand; the others reach the library.
+        /// Our parameters are removed at any position; the others reach the library.
         #[test]
         fn parameters_are_distinguished(
             user in "\\PC{1,8}",

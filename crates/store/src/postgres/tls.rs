@@ -1,5 +1,5 @@
 //! TLS parameters of a connection, as in libpq (PostgreSQL 17, section 32.19), which the client
-//! library does not know.
+//! library does not support.
 
 use std::path::PathBuf;
 
@@ -13,13 +13,13 @@ pub(crate) const PARAMETERS: [&str; 4] = ["sslmode", "sslrootcert", "sslcert", "
 pub(crate) enum Mode {
     /// No TLS.
     Disable,
-    /// TLS if the server has it.
+    /// TLS if the server supports it.
     Prefer,
-    /// TLS, with whoever answers.
+    /// TLS, with any server.
     Require,
     /// TLS with a server whose certificate a root has signed.
     VerifyCa,
-    /// And for the name that was asked for.
+    /// And for the requested name.
     VerifyFull,
 }
 
@@ -183,8 +183,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is given, `verify-*` never comes out without roots, nor system roots without
-        /// the name.
+        /// For any input, `verify-*` never results without roots, nor system roots without the
+        /// name.
         #[test]
         fn a_check_has_roots(
             given in prop::collection::vec(

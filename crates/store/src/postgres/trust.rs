@@ -88,7 +88,7 @@ fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, TrustError> {
 struct Verifier {
     check: Check,
     roots: RootCertStore,
-    /// The roots as they are in the file: a server may show one of them itself.
+    /// The roots as in the file: a server may show one of them itself.
     given: Vec<CertificateDer<'static>>,
     algorithms: WebPkiSupportedAlgorithms,
 }
@@ -229,8 +229,8 @@ mod tests {
 
     use super::*;
 
-    /// Signed by itself for `db.test`, common name `common.test`; with the ends of its validity as
-    /// `openssl x509 -dates` states them, s since 1970.
+    /// Self-signed for `db.test`, common name `common.test`; with its validity as stated by
+    /// `openssl x509 -dates`, s since 1970.
     const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/self-signed.pem");
     const VALID: [u64; 2] = [1_795_297_753, 1_826_833_753];
 

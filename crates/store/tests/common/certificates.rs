@@ -9,7 +9,7 @@ use std::{
 
 use super::succeed;
 
-/// An authority with a root of its own, and the certificates it made.
+/// An authority with a separate root, and the certificates it made.
 pub struct Authority {
     folder: tempfile::TempDir,
     /// OpenSSL's name of the key algorithm, and its parameter.

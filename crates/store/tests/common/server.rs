@@ -119,7 +119,7 @@ impl Server {
         )
     }
 
-    /// A database at 127.0.0.1 that goes by the name of `host`.
+    /// A database at 127.0.0.1 under the name `host`.
     pub fn url_on_tcp(&self, host: &str, database: &str, query: &str) -> String {
         format!(
             "postgresql://pathtwin@{host}:{}/{database}?hostaddr=127.0.0.1&{query}",

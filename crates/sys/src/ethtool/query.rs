@@ -180,7 +180,7 @@ pub fn feature_states(link: &str) -> io::Result<BTreeMap<String, Feature>> {
     Ok(named.map(|(i, name)| (name, of(i))).collect())
 }
 
-/// Asks for offloads to be on or off, all at once; others may follow. The names are the kernel's.
+/// Requests offloads to be on or off, all at once; others may follow. The names are the kernel's.
 ///
 /// # Errors
 /// No such link or offload, not root, or the driver refuses.

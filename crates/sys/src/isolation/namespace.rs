@@ -34,8 +34,8 @@ pub(super) struct Namespace {
 }
 
 impl Namespace {
-    /// With the caller's own privilege to mount if it has it, otherwise in a user namespace that
-    /// maps the caller to itself.
+    /// With the caller's own privilege to mount, otherwise in a user namespace that maps the caller
+    /// to itself.
     pub(super) fn of_caller() -> Self {
         // Without the host's network, which no guest needs.
         let kinds = libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWIPC;

@@ -73,7 +73,7 @@ impl SocketMemory {
 fn endpoint(payload: &[u8], family: u8, address: usize, port: usize) -> Option<SocketAddr> {
     let ip: IpAddr = match family {
         AF_INET => Ipv4Addr::from(bytes::array::<4>(payload, address)?).into(),
-        // An IPv6 socket that speaks IPv4 has mapped addresses.
+        // An IPv6 socket used for IPv4 has mapped addresses.
         AF_INET6 => {
             IpAddr::from(Ipv6Addr::from(bytes::array::<16>(payload, address)?)).to_canonical()
         }

@@ -147,7 +147,7 @@ fn mapped_addresses_are_shown_as_ipv4() {
     assert_eq!(read.remote.to_string(), "192.0.2.2:5000");
 }
 
-/// A connection over loopback and the dump of it; in a namespace of its own where that is allowed.
+/// A connection over loopback and the dump of it; in a separate namespace where that is allowed.
 fn connection(address: &str) -> (TcpStream, TcpStream, Vec<TcpSocket>) {
     let listener = TcpListener::bind(address).unwrap();
     let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

@@ -33,7 +33,7 @@ impl Batch {
     /// datagram; an error if there are none. The thread stays in the kernel in between.
     ///
     /// # Errors
-    /// No datagram came before the timeout, or the socket failed.
+    /// No datagram arrived before the timeout, or the socket failed.
     pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         self.receive_with(socket, 0)
     }
@@ -42,7 +42,7 @@ impl Batch {
     /// available ones.
     ///
     /// # Errors
-    /// No datagram came before the timeout, or the socket failed.
+    /// No datagram arrived before the timeout, or the socket failed.
     pub fn receive_ready(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         self.receive_with(socket, libc::MSG_WAITFORONE)
     }

@@ -33,7 +33,7 @@ pub struct Cake {
     pub diffserv: Option<CakeDiffserv>,
     /// Definition of a flow, and of those who share the rate.
     pub flow_mode: Option<CakeFlowMode>,
-    /// Cuts segments of offloads apart.
+    /// Splits segments of offloads.
     pub split_gso: Option<bool>,
     /// Bytes the line adds to a packet; may be negative.
     pub overhead_bytes: Option<i32>,

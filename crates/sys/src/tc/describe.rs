@@ -251,7 +251,7 @@ fn bits(bytes_per_s: u64) -> String {
     bytes_per_s.saturating_mul(8).to_string()
 }
 
-/// The 32-bit field at `offset`, if it is there.
+/// The 32-bit field at `offset`, if present.
 fn word(payload: &[u8], offset: usize, name: &str) -> Options {
     bytes::u32_at(payload, offset)
         .map(|v| (name.to_owned(), v.to_string()))
@@ -259,7 +259,7 @@ fn word(payload: &[u8], offset: usize, name: &str) -> Options {
         .collect()
 }
 
-/// A rate of `struct tc_ratespec` at `offset`, or of the 64-bit attribute if it is there.
+/// A rate of `struct tc_ratespec` at `offset`, or of the 64-bit attribute if present.
 fn rate(spec: &[u8], offset: usize, wide: Option<Attr<'_>>) -> Option<String> {
     let narrow = || bytes::u32_at(spec, offset + 8).map(u64::from);
     let rate = wide.and_then(|a| a.u64()).or_else(narrow)?;

@@ -8,7 +8,7 @@
 const NS_PER_TICK: u64 = 64;
 /// Size of a rate table in entries of 4 bytes (`TC_RTAB_SIZE` is 1024).
 const RTAB_ENTRIES: u32 = 256;
-/// Link layer Ethernet: lengths are taken as they are (`TC_LINKLAYER_ETHERNET`).
+/// Link layer Ethernet: lengths are taken unchanged (`TC_LINKLAYER_ETHERNET`).
 const TC_LINKLAYER_ETHERNET: u8 = 1;
 /// Packet length that a rate table covers by default, as in iproute2 (tc/tc_core.c).
 pub(super) const DEFAULT_TABLE_MTU: u32 = 2047;

@@ -1,9 +1,9 @@
 //! The queue disciplines of a link as the kernel's bytes, so that they are set up again with
 //! everything they had.
 //!
-//! A discipline that the kernel made by itself has the handle 0: it returns by itself when the one
-//! in its place is deleted, and cannot be deleted (net/sched/sch_generic.c:
-//! `attach_default_qdiscs`; sch_api.c: `tc_get_qdisc`, Linux 7.2).
+//! A discipline created by the kernel has the handle 0: it returns when the one in its place is
+//! deleted, and cannot be deleted (net/sched/sch_generic.c: `attach_default_qdiscs`; sch_api.c:
+//! `tc_get_qdisc`, Linux 7.2).
 
 use crate::bytes;
 use crate::netlink::{
@@ -121,10 +121,10 @@ pub fn irreversible(
     Ok(None)
 }
 
-/// Sets up a tree that was read from this link before, or leaves it if it is there.
+/// Restores a tree that was read from this link before, or leaves it if it is present.
 ///
 /// # Errors
-/// The kernel lacks a kind, or refuses the options it gave itself.
+/// The kernel lacks a kind, or refuses the options it reported itself.
 pub fn restore(nl: &mut Netlink, ifindex: u32, saved: &Tree) -> Result<(), NetlinkError> {
     let now = read(nl, ifindex)?;
     if now == *saved {
@@ -158,8 +158,8 @@ pub fn restore(nl: &mut Netlink, ifindex: u32, saved: &Tree) -> Result<(), Netli
     Ok(())
 }
 
-/// The kernel's own discipline returned by itself; if the default has changed since, one of the old
-/// kind is set explicitly.
+/// The kernel's own discipline returned; if the default has changed since, one of the old kind is
+/// set explicitly.
 fn default_of_kind(nl: &mut Netlink, ifindex: u32, old: &Node) -> Result<(), NetlinkError> {
     let now = read(nl, ifindex)?;
     let same = now.root().is_some_and(|root| root.kind == old.kind);

@@ -7,7 +7,7 @@ use super::TcpInfo;
 /// Fields of [`TcpInfo`].
 pub const FIELDS: usize = 72;
 
-/// Every field, in the kernel's order; absent where the kernel gave none.
+/// Every field, in the kernel's order; absent where the kernel reported none.
 pub fn entries(info: &TcpInfo) -> [(Column, Option<u64>); FIELDS] {
     [
         (Column::State, Some(u64::from(info.state))),

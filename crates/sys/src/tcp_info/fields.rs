@@ -40,7 +40,7 @@ pub struct TcpInfo {
     pub unacked: u32,
     /// Segments acknowledged selectively.
     pub sacked: u32,
-    /// Segments taken for lost.
+    /// Segments considered lost.
     pub lost: u32,
     /// Segments retransmitted and not acknowledged.
     pub retrans: u32,

@@ -66,7 +66,7 @@ proptest! {
         prop_assert_eq!(stamp.at_ns, seconds * 1_000_000_000 + nanoseconds);
         prop_assert_eq!(stamp.key, key);
         prop_assert_eq!(stamp.stage, if sent { Stage::Sent } else { Stage::Queued });
-        // An ICMP error is no stamp, whatever time it has.
+        // An ICMP error is no timestamp, whatever time it has.
         let mut icmp = control(1, 65, &times(seconds, nanoseconds));
         icmp.extend(control(level, kind, &error(2, 0, key)));
         prop_assert_eq!(control::transmitted(&icmp), None);

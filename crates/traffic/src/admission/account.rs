@@ -104,9 +104,9 @@ impl Refused {
                 "a load may last {most} s here",
                 most = most.as_secs_f64().to_string()
             ),
-            Self::Bytes => text!("the limit of bytes is reached"),
+            Self::Bytes => text!("the byte limit is reached"),
             Self::MoreBytes { left } => text!(
-                "this would pass the limit of bytes, of which {left} are left",
+                "this would exceed the byte limit, of which {left} bytes are left",
                 left = *left
             ),
         }

@@ -8,7 +8,7 @@ use std::{
 
 /// All bytes that were allowed are moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the limit of bytes is reached")]
+#[error("the byte limit is reached")]
 pub struct Spent;
 
 impl From<Spent> for io::Error {

@@ -33,8 +33,8 @@ struct Leased {
 }
 
 impl Lease {
-    /// For a load that the user of this host wants, who is bounded by nothing but the wish to send
-    /// and receive no more than `bytes`, and no faster than `rate_bps` in each direction.
+    /// For a load of this host's user, limited only by the request to send and receive no more than
+    /// `bytes`, and no faster than `rate_bps` in each direction.
     pub fn own(duration: Duration, bytes: Option<u64>, rate_bps: Option<u64>) -> Self {
         let account = Account::new(Scope::Session, Amounts::ALL, None);
         let meter = || [Meter::new(rate_bps), Meter::new(None)];

@@ -146,8 +146,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the pieces and however late those who move them: never more than the rate and
-        /// one burst, if everybody pauses as long as required.
+        /// For any sizes and delays of the pieces: never more than the rate and one burst, if
+        /// everybody pauses as long as required.
         #[test]
         fn never_more_than_the_rate_and_a_burst(
             pieces in proptest::collection::vec((1u64..100_000, 0u64..50_000_000), 1..200),

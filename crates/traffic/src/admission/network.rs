@@ -1,6 +1,6 @@
 //! Accounts by the address and the network that clients come from.
 //!
-//! Whoever has one address of an IPv6 /64 has all of them (RFC 4291 section 2.5.1), so a /64 counts
+//! A holder of one address of an IPv6 /64 has all of them (RFC 4291 section 2.5.1), so a /64 counts
 //! as one address; a site is usually given a /56 (RFC 6177 section 2). An IPv4 address is one host
 //! or all behind its address translation; a /24 is the longest prefix that is routed, and often one
 //! provider's or one company's.

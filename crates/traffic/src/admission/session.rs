@@ -11,7 +11,7 @@ use super::{
     lease::Lease,
 };
 
-/// Resources that a load asks for.
+/// Resources that a load requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Need {
     /// Resources that it holds from its start to its end.

@@ -168,7 +168,7 @@ fn datagrams_are_taken_whole_or_not_at_all() {
     assert_eq!(lease.bytes_left(), Some(500));
 }
 
-/// Rates of loads of datagrams side by side came to more than the limit.
+/// Rates of parallel loads of datagrams exceeded the limit in sum.
 #[test]
 fn agreed_rates_are_counted_together_and_by_direction() {
     let admission = Admission::new(
@@ -217,7 +217,7 @@ fn no_address_takes_the_whole_rate_of_the_server_for_datagrams() {
     assert!(other.lease(&load(50_000_000)).is_ok());
 }
 
-/// Each service had the whole budget for itself.
+/// Each service had a separate full budget.
 #[test]
 fn answers_larger_than_their_questions_share_one_budget_a_session() {
     let admission = Admission::new(limits(), Totals::default());
@@ -230,7 +230,7 @@ fn answers_larger_than_their_questions_share_one_budget_a_session() {
         .map(|lease| (0..1000).filter(|_| lease.may_answer(22, 65_507)).count())
         .sum();
     assert_eq!(answered as u64, (8 << 20) / 65_507);
-    // Those that are no larger go on.
+    // Those that are no larger continue.
     assert!(echoes[0].may_answer(22, 22));
 }
 

@@ -12,9 +12,9 @@ pub struct Counter {
     pub received: u64,
     /// Highest number, plus one.
     pub highest: u64,
-    /// Datagrams that came after one with a higher number.
+    /// Datagrams that arrived after one with a higher number.
     pub reordered: u64,
-    /// Datagrams that came twice, or too late to know.
+    /// Datagrams that arrived twice, or too late to tell.
     pub duplicates: u64,
     /// Jitter, ns.
     jitter_ns: u64,
@@ -58,7 +58,7 @@ pub struct Runs {
 impl Counter {
     /// Takes in a datagram: its number and its transit time (any clock offset).
     ///
-    /// A number more than 2^32 ahead of all others is taken for no number of ours and ignored.
+    /// A number more than 2^32 ahead of all others is considered foreign and ignored.
     pub fn count(&mut self, number: u64, transit_ns: i64) {
         if number >= self.highest.saturating_add(1 << 32) {
             return;

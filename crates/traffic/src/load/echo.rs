@@ -51,8 +51,8 @@ impl Echo {
     }
 }
 
-/// Answers probes of whoever sends any until the process ends, without any limit and without
-/// reporting how long it had them: for a lab, where the socket is out of the reach of others.
+/// Answers probes of any sender until the process ends, without any limit and without reporting the
+/// holding time: for a lab, where the socket is out of the reach of others.
 ///
 /// # Errors
 /// The host lacks a thread.
@@ -117,7 +117,7 @@ impl<'a> Answering<'a> {
         }
     }
 
-    /// Answers a datagram of `asked` bytes that came at `time` (CLOCK_REALTIME, ns).
+    /// Answers a datagram of `asked` bytes that arrived at `time` (CLOCK_REALTIME, ns).
     fn answer(&mut self, bytes: &[u8], asked: usize, time: u64) {
         let lease = self.stop.lease();
         match Datagram::parse(bytes) {

@@ -222,7 +222,7 @@ impl Drop for Probing {
 /// A datagram a second, `tries` of them.
 ///
 /// # Errors
-/// No answer came.
+/// No answer arrived.
 pub fn await_path(socket: &UdpSocket, tries: u32) -> io::Result<()> {
     socket.set_read_timeout(Some(Duration::from_secs(1)))?;
     let mut ask = [0; 8];

@@ -1,5 +1,5 @@
-//! Requests and their answers over TCP: each on a connection of its own, or many with HTTP/1.1 on
-//! one that is kept.
+//! Requests and their answers over TCP: each on a separate connection, or many with HTTP/1.1 on one
+//! that is kept.
 
 mod body;
 pub mod client;

@@ -1,4 +1,4 @@
-//! Samples of `TCP_INFO` on a grid of time, kept as the kernel's bytes until the load is over.
+//! Samples of `TCP_INFO` on a grid of time, kept as the kernel's bytes until the load ends.
 
 use std::{
     io,
@@ -37,7 +37,7 @@ pub(super) struct Config {
     /// From one sample to the next, if there is memory for them.
     pub(super) interval: Duration,
     pub(super) lease: Lease,
-    /// Called once when the time of the load is over and it has not been ended.
+    /// Called once when the time of the load has passed and it has not been ended.
     pub(super) overdue: Box<dyn FnOnce() + Send>,
 }
 
@@ -141,11 +141,11 @@ fn sleep_until(next: Instant, ended: &AtomicBool) {
     }
 }
 
-/// The samples of one connection, as the kernel gave them.
+/// The samples of one connection, as the kernel returned them.
 #[derive(Debug, Default)]
 pub struct Samples {
     at_ns: Vec<i64>,
-    /// Bytes of each sample; 0 = the kernel gave none.
+    /// Bytes of each sample; 0 = the kernel returned none.
     lengths: Vec<usize>,
     bytes: Vec<u8>,
     /// Bytes that the program itself had moved at each sample.

@@ -44,8 +44,8 @@ impl Stride {
         self.bytes
     }
 
-    /// Learns that a call which began at `start` is over, and returns when that was; where the
-    /// clock is not read, `start`.
+    /// Is notified that a call which began at `start` has ended, and returns its end time; where
+    /// the clock is not read, `start`.
     pub(super) fn took(&mut self, start: Instant) -> Instant {
         if !self.adaptive {
             return start;

@@ -50,7 +50,7 @@ pub struct Config {
 pub fn need(role: Role, flows: u16, duration: Duration) -> Need {
     let flows = u64::from(flows);
     let descriptors = match role {
-        // Each sender has a pipe of its own beside the one that is always full.
+        // Each sender has a separate pipe beside the one that is always full.
         Role::Sender => 3 * flows + 2,
         Role::Receiver => flows,
     };

@@ -23,7 +23,7 @@ pub trait Flow {
     /// Records that a call has moved this many of `most` bytes.
     fn moved(&mut self, most: usize, bytes: usize);
 
-    /// Sleeps until then, or until the half is over.
+    /// Sleeps until then, or until the half ends.
     fn pause(&mut self, until: Instant);
 
     /// Returns true if the half continues after a failed call.
@@ -35,7 +35,7 @@ pub trait Flow {
     }
 }
 
-/// Sends by `call`, which is given the most bytes to send and says how many were.
+/// Sends by `call`, which takes the maximum bytes to send and returns the number sent.
 ///
 /// # Errors
 /// Nothing is left of the session's bytes, or the half has failed.
@@ -64,8 +64,8 @@ pub fn send(
     Ok(())
 }
 
-/// Receives by `call`, which is given the most bytes to take and says how many were; 0 = the peer
-/// sends no more.
+/// Receives by `call`, which takes the maximum bytes to read and returns the number read; 0 = the
+/// peer sends no more.
 ///
 /// # Errors
 /// More has come than may, or the half has failed.
@@ -108,14 +108,14 @@ pub trait Datagrams {
     /// The next datagrams, of this number.
     fn label(&mut self, count: usize) -> &[Vec<u8>];
 
-    /// Of `due` datagrams, `count` were given to a call with this result. Says how many count as
+    /// Of `due` datagrams, `count` were given to a call with this result. Records how many count as
     /// sent.
     ///
     /// # Errors
     /// The half has failed.
     fn sent(&mut self, due: usize, count: usize, result: io::Result<usize>) -> io::Result<usize>;
 
-    /// Sleeps until then, or until the half is over.
+    /// Sleeps until then, or until the half ends.
     fn pause(&mut self, until: Instant);
 }
 

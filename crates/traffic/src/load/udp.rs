@@ -85,7 +85,7 @@ pub fn need(order: &UdpOrder) -> Need {
 pub enum Spacing {
     /// The sender by its timer: all datagrams due by now go in one call.
     Timer,
-    /// The sender by its timer, each in a call of its own, without reading the clock.
+    /// The sender by its timer, each in a separate call, without reading the clock.
     Single,
     /// The `fq` queue of this host's device; many go in one call.
     Queue,
@@ -94,7 +94,7 @@ pub enum Spacing {
 /// End condition of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
-    /// Until it is stopped, or its time is over.
+    /// Until it is stopped, or its time has passed.
     Stopped,
     /// Until nothing comes any more after it was stopped. It takes samples at this interval, and
     /// does not read the clock.
@@ -151,8 +151,8 @@ impl UdpLoad {
         })
     }
 
-    /// Starts to count arrivals. It ends by itself soon after its time, or when more has come than
-    /// was agreed on.
+    /// Starts to count arrivals. It ends soon after its time, or when more has arrived than was
+    /// agreed on.
     ///
     /// # Errors
     /// The host lacks a thread or memory for the socket.

@@ -77,7 +77,7 @@ impl Drive {
         settings: Config,
     ) -> io::Result<Self> {
         let peer = socket.peer_addr()?;
-        // A socket that was used for the proof of its address has a timeout of its own.
+        // A socket that was used for the proof of its address has a separate timeout.
         socket.set_read_timeout(Some(SLEEP))?;
         socket::set_buffers(&socket, RECEIVE_BUFFER, SEND_BUFFER)?;
         // The library searches for the path's MTU itself.
@@ -123,7 +123,7 @@ impl Drive {
         })
     }
 
-    /// Drives the connection until the load is over or stopped.
+    /// Drives the connection until the load ends or is stopped.
     pub(super) fn run(mut self, shared: &Shared) -> QuicOutcome {
         let mut batch = Batch::new(RECEIVED, LONGEST);
         let mut buffer = Vec::with_capacity(BURST * LONGEST);
@@ -137,8 +137,8 @@ impl Drive {
             self.ended |= now.saturating_duration_since(self.start) > self.longest();
             self.move_data(now);
             let wake = self.transmit(now, &mut buffer);
-            // A connection that is over must report it now: on a short path the library forgets it
-            // within milliseconds.
+            // A connection that has ended must report it now: on a short path the library forgets
+            // it within milliseconds.
             if self.ended {
                 break;
             }
@@ -281,7 +281,7 @@ impl Drive {
         );
     }
 
-    /// Sleeps until a datagram is there or a timer ends, and hands the connection its timers.
+    /// Sleeps until a datagram arrives or a timer ends, and passes the connection its timers.
     fn wait(&mut self, now: Instant, wake: Option<Instant>) {
         let timer = self.connection.as_mut().and_then(|(_, c)| c.poll_timeout());
         let sample = self.start + self.samples.next();

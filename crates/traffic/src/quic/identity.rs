@@ -1,5 +1,5 @@
 //! Identity of the far end: a raw public key (RFC 7250) that the near end got over the control
-//! channel. There is no certificate, no name and nobody else to trust.
+//! channel. There is no certificate, no name and no third party to trust.
 
 use std::{io, sync::Arc};
 
@@ -76,7 +76,7 @@ impl Signer for Identity {
     }
 }
 
-/// Shows one key to whoever connects.
+/// Presents one key to every client.
 #[derive(Debug)]
 pub(super) struct Shows(Arc<CertifiedKey>);
 

@@ -58,7 +58,7 @@ impl QuicLoad {
         Ok(Self { shared, thread })
     }
 
-    /// Bytes so far: of the sender all it gave to the network, of the receiver its payload.
+    /// Bytes so far: of the sender all passed to the network, of the receiver its payload.
     pub fn bytes(&self) -> u64 {
         self.shared.bytes.load(Ordering::Relaxed)
     }

@@ -107,7 +107,7 @@ pub(super) fn hmac_under(key: &[u8]) -> HmacSha256 {
     } else {
         padded[..key.len()].copy_from_slice(key);
     }
-    // A key of a block's length is used as it is.
+    // A key of a block's length is used unchanged.
     <HmacSha256 as hmac::digest::KeyInit>::new(&padded.into())
 }
 

@@ -60,7 +60,7 @@ impl Samples {
         self.next = Duration::ZERO;
     }
 
-    /// Takes a sample, if it is time. `received`: payload that came in so far.
+    /// Takes a sample, if it is time. `received`: payload received so far.
     pub(super) fn take(
         &mut self,
         now: Duration,

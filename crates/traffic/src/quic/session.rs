@@ -133,7 +133,7 @@ impl crypto::ServerConfig for Far {
         Ok(initial_keys(id, rustls::Side::Server))
     }
 
-    // Only ever asked for by one that sends Retry packets, which this end does not.
+    // Only requested by one that sends Retry packets, which this end does not.
     fn retry_tag(&self, _: u32, _: &ConnectionId, _: &[u8]) -> [u8; 16] {
         [0; 16]
     }

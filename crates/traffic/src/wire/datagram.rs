@@ -25,7 +25,7 @@ const SIZED_ASK: u8 = 0xb9;
 /// A datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Datagram {
-    /// The near end wants to use its address for an agreement.
+    /// The near end requests its address for an agreement.
     Hello(Token),
     /// The far end's challenge: content that only the holder of the address can read.
     Challenge(Token, [u8; 16]),
@@ -59,7 +59,7 @@ pub enum Datagram {
         /// Payload bytes it had when it was sent.
         payload: u16,
     },
-    /// Asks for an answer: of `payload` bytes if `payload` is not 0, else a short one.
+    /// Requests an answer: of `payload` bytes if `payload` is not 0, else a short one.
     SizedAsk {
         /// Sequence number.
         number: u32,

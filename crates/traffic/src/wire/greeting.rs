@@ -42,7 +42,7 @@ pub enum Parsed {
     Foreign,
 }
 
-/// Parses the first bytes of a connection. Never asks for more than [`CONTROL`] bytes.
+/// Parses the first bytes of a connection. Never requests more than [`CONTROL`] bytes.
 pub fn parse(bytes: &[u8]) -> Parsed {
     let known = bytes.len().min(4);
     let is = |magic: &[u8; 4]| bytes[..known] == magic[..known];
@@ -109,7 +109,7 @@ pub enum Refusal {
     Key,
     /// The maximum number of clients is connected.
     Busy,
-    /// It speaks this other version.
+    /// It uses this other version.
     Version(u8),
 }
 

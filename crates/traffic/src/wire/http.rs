@@ -76,7 +76,7 @@ pub fn answer(status: Status, length: u64, close: bool) -> Vec<u8> {
 }
 
 /// Reads a request from the front of `bytes`. More than [`LONGEST`] bytes without an end are
-/// refused, so nobody needs to hold more.
+/// refused, so no more need be buffered.
 pub fn request(bytes: &[u8]) -> Parsed<Request> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS];
     let mut head = httparse::Request::new(&mut fields);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Prefix of a written key, by which it is recognized.
 const PREFIX: &str = "ptk1-";
 
-/// A secret that both ends hold: whoever has it may measure.
+/// A secret shared by both ends: any holder may measure.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key([u8; 32]);
 
@@ -90,8 +90,8 @@ impl TryFrom<String> for Token {
     }
 }
 
-/// The public half of a key that a server makes for one agreement: who sees it on a connection
-/// knows that the connection leads to that server.
+/// The public half of a key that a server makes for one agreement: seen on a connection, it proves
+/// that the connection leads to that server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PublicKey(pub [u8; 32]);

@@ -45,7 +45,7 @@ pub enum Request {
         /// The token.
         token: Token,
     },
-    /// Ends the load, if it has not ended by itself; the reply is its outcome.
+    /// Ends the load, if it has not ended yet; the reply is its outcome.
     Finish {
         /// The token.
         token: Token,
@@ -102,7 +102,7 @@ pub enum Reply {
     },
 }
 
-/// Kind of reason of a refusal. One that a reader does not know counts as none in particular.
+/// Kind of reason of a refusal. One unknown to a reader counts as no particular reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
@@ -169,7 +169,7 @@ pub enum Order {
     Udp(UdpOrder),
     /// Answers to probes and to datagrams of any size, until finished.
     Echo,
-    /// Answers on connections of their own: one request each.
+    /// Answers on separate connections: one request each.
     Short {
         /// Bytes of an answer.
         bytes: u64,
@@ -244,7 +244,7 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EchoOutcome {}
 
-/// Outcome of answers to requests on connections of their own: the near end has seen all of it.
+/// Outcome of answers to requests on separate connections: the near end has seen all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShortOutcome {}
 
@@ -277,9 +277,9 @@ pub struct UdpOutcome {
     pub received: u64,
     /// Highest number that arrived, plus one.
     pub highest: u64,
-    /// Datagrams that came after one with a higher number.
+    /// Datagrams that arrived after one with a higher number.
     pub reordered: u64,
-    /// Datagrams that came twice.
+    /// Datagrams that arrived twice.
     pub duplicates: u64,
     /// Jitter by RFC 3550, ns.
     pub jitter_ns: u64,

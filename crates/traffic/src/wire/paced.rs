@@ -107,7 +107,7 @@ mod tests {
 
     const TIMEOUT: Option<Duration> = Some(Duration::from_millis(200));
 
-    /// Each byte came before the timeout of its read ended, and the message never did.
+    /// Each byte arrived before the timeout of its read ended, and the message never did.
     #[test]
     fn a_byte_now_and_then_does_not_hold_a_reader_for_ever() {
         let (near, mut far) = pair();

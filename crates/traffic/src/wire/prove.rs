@@ -8,7 +8,7 @@ use super::{Ticket, Token, key::CODE, ticket::same};
 pub struct Prover(blake3::Hasher);
 
 impl Prover {
-    /// A prover with a secret of its own.
+    /// A prover with a separate secret.
     pub fn new(secret: &[u8; 32]) -> Self {
         Self(blake3::Hasher::new_keyed(secret))
     }
@@ -53,7 +53,7 @@ mod tests {
         assert!(!Prover::new(&[2; 32]).proves(&a, here, &answer));
         let mapped: SocketAddr = "[::ffff:192.0.2.1]:5000".parse().unwrap();
         assert!(prover.proves(&a, mapped, &answer));
-        // Who has overheard the token and holds the address knows the challenge, but no more.
+        // An eavesdropper on the token who holds the address knows the challenge, but no more.
         assert!(!prover.proves(&a, here, &challenge));
         let overheard = Ticket {
             token: a.token,

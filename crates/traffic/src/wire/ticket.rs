@@ -1,6 +1,6 @@
 //! Tickets, which show that data connections and datagrams belong to an agreement.
 //!
-//! Data is not encrypted, and whoever listens on its path sees which agreement it belongs to. So
+//! Data is not encrypted, and an eavesdropper on its path sees which agreement it belongs to. So
 //! the token is a name and nothing more. Its secret is sent over the control channel only, and the
 //! codes sent in the clear are derived from it: a code over the number of a connection, which is
 //! valid once, or over a challenge, which is valid from one address.

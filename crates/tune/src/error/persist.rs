@@ -51,7 +51,7 @@ impl PersistError {
                 system = *system
             ),
             Self::UnknownSystem => text!(
-                "it is not known what sets this host up at boot; `tune apply --dry-run --snippet` \
+                "the network configuration system of this host is unknown; `tune apply --dry-run --snippet` \
                  prints what to do"
             ),
             Self::Exists(file) => text!("{file} exists; move it away", file = file),

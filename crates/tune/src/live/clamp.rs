@@ -1,4 +1,4 @@
-//! The MSS clamp, in a table that is nobody else's.
+//! The MSS clamp, in a separate table.
 
 use model::{
     change::{Saved, Setting},

@@ -18,8 +18,8 @@ use crate::error::{HostError, Refusal, RefusalReason};
 /// Priority of the filter.
 const PRIORITY: u16 = 1;
 
-/// Name of the intermediate device for the device of an index: nobody else's, so that a leftover is
-/// known as one.
+/// Name of the intermediate device for the device of an index: unique, so that a leftover is
+/// recognised.
 fn name(index: u32) -> String {
     format!("pt-ifb{index}")
 }
@@ -54,7 +54,7 @@ pub(super) fn check(setting: &Setting, wanted: &Queue, old: &Saved) -> Result<Ve
     }
     let mut notes = queue::rehearse(setting, wanted)?;
     notes.push(text!(
-        "{setting}: what arrives beyond its rate is dropped after the line, so that the rate must \
+        "{setting}: traffic above its rate is dropped after the line, so the rate must \
          be some percent below that of the line",
         setting = setting
     ));

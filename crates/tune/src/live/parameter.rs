@@ -118,8 +118,8 @@ fn congestion(setting: &Setting, value: &str, old: &Saved) -> Result<Vec<Text>, 
     )])
 }
 
-/// Refuses a congestion control that the kernel does not have at hand: loading a module is a change
-/// of its own.
+/// Refuses a congestion control that the kernel has not loaded: loading a module is a separate
+/// change.
 pub(super) fn available(setting: &Setting, cc: &str) -> Result<(), Refusal> {
     let available = sysctl::read(AVAILABLE).unwrap_or_default();
     if available.split_whitespace().any(|word| word == cc) {

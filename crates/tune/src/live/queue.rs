@@ -114,7 +114,7 @@ pub(super) fn restore(
     Ok(tree::restore(nl, index, &tree)?)
 }
 
-/// Tries the discipline on the loopback device of a namespace of its own, so that a kind or option
+/// Tries the discipline on the loopback device of a separate namespace, so that a kind or option
 /// that the kernel lacks is found before anything is touched.
 pub(super) fn rehearse(setting: &Setting, queue: &Queue) -> Result<Vec<Text>, Refusal> {
     let scratch = Netns::create().and_then(|ns| ns.route().map_err(|e| e.io()));

@@ -65,7 +65,7 @@ pub(super) fn check(
     }
     if !own {
         notes.push(text!(
-            "{setting}: a route of its own is added, as a copy of the one in use",
+            "{setting}: a separate route is added, as a copy of the one in use",
             setting = setting
         ));
     }

@@ -116,7 +116,7 @@ fn scripts(
             vec![script(path, only("IFACE"))]
         }
         System::OpenWrt => {
-            // After the scripts of sqm, which set the queues of a device up anew.
+            // After the scripts of sqm, which set up the queues of a device again.
             let path = format!("etc/hotplug.d/iface/95-pathtwin-{id}-{part}");
             let up = "[ \"$ACTION\" = ifup ] || exit 0\n".to_owned();
             vec![script(path, up + &only("DEVICE"))]

@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(value(&hidden, System::Systemd).as_deref(), Some("reno"));
     }
 
-    /// The package kmod-tcp-bbr brings 12-tcp-bbr.conf, and a user's sysctl.conf beats all.
+    /// The package kmod-tcp-bbr contains 12-tcp-bbr.conf, and a user's sysctl.conf overrides all.
     #[test]
     fn sysctl_conf_is_the_last_on_openwrt_and_none_of_systemd() {
         let files = [

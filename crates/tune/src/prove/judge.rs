@@ -107,7 +107,7 @@ fn is_target(change: &advice::Change, goal: Goal) -> bool {
 fn decide(figures: &[Proved], acted: &[Acted], keep: &[Keep]) -> (Decision, Text) {
     let targets = || figures.iter().filter(|f| f.role == Role::Target);
     if targets().all(|f| f.ratio.is_none()) {
-        let text = text!("undone: what was to improve could not be measured");
+        let text = text!("undone: the figure to improve could not be measured");
         return (Decision::CannotTell, text);
     }
     if let Some(idle) = idle(acted) {
@@ -120,7 +120,7 @@ fn decide(figures: &[Proved], acted: &[Acted], keep: &[Keep]) -> (Decision, Text
     }
     if let Some(worse) = figures.iter().find(|f| is_beyond(f) || breaks(f, keep)) {
         let text = text!(
-            "undone: {figure}, which is too much worse",
+            "undone: {figure}, which exceeds its bound",
             figure = went(worse)
         );
         return (Decision::Worse, text);
@@ -131,10 +131,10 @@ fn decide(figures: &[Proved], acted: &[Acted], keep: &[Keep]) -> (Decision, Text
         None => {
             let text = match best(targets()) {
                 Some(f) => text!(
-                    "undone: {figure}, which is no gain beyond chance",
+                    "undone: {figure}, which is no significant gain",
                     figure = went(f)
                 ),
-                None => text!("undone: nothing improved beyond chance"),
+                None => text!("undone: no significant improvement"),
             };
             (Decision::NoGain, text)
         }

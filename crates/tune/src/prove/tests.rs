@@ -135,7 +135,7 @@ fn a_gain_that_costs_too_much_elsewhere_is_undone() {
     assert_eq!(decided(&mut shaped(), &keep).decision, Decision::Worse);
 }
 
-/// A line that became better by itself must not be credited to a setting that did nothing.
+/// A line that improved on its own must not be credited to a setting that did nothing.
 #[test]
 fn a_gain_without_any_sign_of_the_setting_is_undone() {
     let mut path = Path {

@@ -12,12 +12,12 @@ use model::{
 use super::site::Site;
 use crate::{error::TuneError, outcome::Drift, prove::evidence_of_far};
 
-/// Whoever changes the far host.
+/// The person or program that changes the far host.
 pub trait Person {
-    /// Asks for the change, to be kept waiting for at least `window`, and returns when it is made.
+    /// Requests the change, to be kept pending for at least `window`, and returns when it is made.
     ///
     /// # Errors
-    /// Nobody made it.
+    /// It was not made.
     fn ask(&self, settings: &[Setting], window: Duration) -> Result<(), TuneError>;
 
     /// Reports whether it is to be kept.
@@ -58,7 +58,7 @@ impl<P: Person> Site for ByHand<P> {
         true
     }
 
-    /// It is asked for after the turns without it.
+    /// It is requested after the turns without it.
     fn apply(&self, window: Duration) -> Result<(), TuneError> {
         self.window.set(window);
         Ok(())

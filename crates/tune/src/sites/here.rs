@@ -1,4 +1,4 @@
-//! A host whose kernel this program changes by itself: this one, or one in a namespace.
+//! A host whose kernel this program changes: this one, or one in a namespace.
 
 use std::{io, path::Path, process::Command, time::Duration};
 
@@ -41,14 +41,14 @@ pub trait Machine {
     /// Its namespace cannot be entered.
     fn enter<T>(&self, act: impl FnOnce() -> T) -> Result<T, HostError>;
 
-    /// The command that is the keeper of a change, in a process of its own.
+    /// The command that is the keeper of a change, in a separate process.
     ///
     /// # Errors
     /// The program is not found.
     fn keeper(&self, id: &ChangeId) -> io::Result<Command>;
 }
 
-/// A planned change of a host that this program changes by itself.
+/// A planned change of a host that this program changes.
 #[derive(Debug)]
 pub struct Here<M> {
     machine: M,

@@ -38,13 +38,13 @@ pub trait Site {
     /// Returns evidence that its settings acted during a measurement with the change.
     fn evidence(&self, run: &Run) -> Vec<Acted>;
 
-    /// Confirms the change, or undoes it. Returns the settings that somebody else has changed
+    /// Confirms the change, or undoes it. Returns the settings that another program has changed
     /// since.
     ///
     /// # Errors
     /// It could be neither.
     fn settle(&self, keep: bool) -> Result<Vec<Drift>, TuneError>;
 
-    /// The change as its journal has it now, if it can be read.
+    /// The change in its journal, if it can be read.
     fn change(&self) -> Option<Change>;
 }

@@ -33,9 +33,9 @@ enum Interruption {
     Turns(usize),
     /// The same, and the keeper is killed before.
     TurnsBoth(usize),
-    /// Nobody confirms.
+    /// No confirmation.
     Deadline,
-    /// The device goes down and up; nobody confirms.
+    /// The device goes down and up; no confirmation.
     LinkDown,
     /// The change itself drops every packet: it cannot be confirmed.
     Blackhole,
@@ -79,7 +79,7 @@ fn interruption(random: &mut Random) -> Interruption {
     }
 }
 
-/// Runs a case in a namespace of its own; fails if the host is left changed.
+/// Runs a case in a separate namespace; fails if the host is left changed.
 pub fn run(seed: u64) -> ExitCode {
     let netns = Netns::create().and_then(|ns| ns.enter());
     if let Err(error) = netns {
@@ -201,7 +201,7 @@ fn interrupt(
     Ok(false)
 }
 
-/// No new connection succeeds, so that nobody can confirm it.
+/// No new connection succeeds, so that no confirmation is possible.
 fn unconfirmed(journal: &Path) -> Result<(), String> {
     let confirmed = process::with(journal.to_str().unwrap(), &mut Unobserved, |env| {
         tune::confirm(env, None, &mut NewTcp)
@@ -228,14 +228,14 @@ fn clock_jumps(journal: &Path, plan: &Change, days: i64) -> Result<(), String> {
     next_start(journal)
 }
 
-/// Returns true if this is the lab's guest, which has a clock of its own.
+/// Returns true if this is the lab's guest, which has a separate clock.
 fn is_guest() -> bool {
     let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     cpus.contains("User Mode Linux")
 }
 
 /// The host starts again: without its processes, with the links and routes that it always sets up,
-/// and another boot id. A new namespace stands for the kernel's state, which a boot clears.
+/// and another boot id. A new namespace replaces the kernel's state, which a boot clears.
 fn power_off(seed: u64, journal: &Path) -> Result<(), String> {
     let folder = Folder::open(journal).unwrap();
     for listed in folder.list().map_err(|e| e.to_string())? {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::scene::sh;
 
-/// A file system of its own, in memory.
+/// A separate file system, in memory.
 #[derive(Debug)]
 pub struct Disk(PathBuf);
 

@@ -99,8 +99,8 @@ pub fn process(id: ProcessId) -> Process {
     }
 }
 
-/// The plan of a seed on the host as it is now. Settings that this kernel refuses are left out.
-/// With a probe, it drops all packets.
+/// The plan of a seed on the host in its present state. Settings that this kernel refuses are left
+/// out. With a probe, it drops all packets.
 pub fn plan(seed: u64, probe: &str) -> Change {
     let mut random = Random(seed ^ 0x7073);
     let mut settings: Vec<_> = scene::settings(&mut random)

@@ -73,7 +73,7 @@ const QUEUES: &[&str] = &[
     "tc qdisc add dev v0 root handle 6: netem delay 3ms loss 1%",
 ];
 
-/// Sets the host up, as `random` says. Queues that this kernel lacks are left out.
+/// Sets the host up from `random`. Queues that this kernel lacks are left out.
 pub fn set_up(random: &mut Random) {
     for line in LINKS {
         assert!(sh(line).is_some(), "{line}");
@@ -89,7 +89,7 @@ pub fn set_up(random: &mut Random) {
 /// Listen address of the peer.
 pub const PEER: &str = "10.1.0.2:7777";
 
-/// The other end of the link as a host of its own.
+/// The other end of the link as a separate host.
 #[derive(Debug)]
 pub struct Peer {
     _ns: Netns,

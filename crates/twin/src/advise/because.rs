@@ -76,7 +76,7 @@ pub(super) fn nothing(remedy: &Remedy, context: &Context<'_>) -> Option<Text> {
         )),
         Action::SocketBuffer { .. } => buffers(context),
         Action::NotsentLowat { .. } => Some(text!(
-            "it bounds what waits in the program's own socket, which no other flow sees; it helps programs that change their mind about what to send next, such as HTTP/2 servers"
+            "it limits unsent data in the program's own socket, which no other flow sees; it helps programs that choose the next data late, such as HTTP/2 servers"
         )),
         Action::Ecn { .. } => Some(text!(
             "no queue on this path marks packets; it helps where the bottleneck has queue management with ECN"
@@ -99,7 +99,7 @@ fn sent_by(side: Side) -> Direction {
 fn congestion(name: &str, direction: Direction, context: &Context<'_>) -> Option<Text> {
     let now = cc(context.path, direction);
     if now == name {
-        return Some(text!("{cc} is what this host uses already", cc = now));
+        return Some(text!("this host already uses {cc}", cc = now));
     }
     let used = context.used(direction)?;
     Some(if used >= FULL {
@@ -133,12 +133,12 @@ fn shaper(direction: Direction, flow: Flow, context: &Context<'_>) -> Option<Tex
     } else {
         match flow {
             Flow::Egress => text!(
-                "{direction}: the {added} that a flow adds do not get fewer, so the queue is elsewhere",
+                "{direction}: the {added} added by a flow do not decrease, so the queue is elsewhere",
                 direction = name,
                 added = Value::Us(added)
             ),
             Flow::Ingress => text!(
-                "{direction}: behind the bottleneck it can only slow senders down, and the {added} that a flow adds stay",
+                "{direction}: behind the bottleneck it can only slow senders down, and the {added} added by a flow remain",
                 direction = name,
                 added = Value::Us(added)
             ),
@@ -155,7 +155,7 @@ fn buffers(context: &Context<'_>) -> Option<Text> {
         });
     let needed = needed.reduce(f64::max)?;
     Some(text!(
-        "this path needs {needed} in flight at most, which the buffers of now allow; larger ones help where rate times RTT is more than they hold",
+        "this path needs {needed} in flight at most, which the present buffers allow; larger ones help where rate times RTT exceeds them",
         needed = Value::Bytes(needed)
     ))
 }
@@ -180,12 +180,12 @@ pub(super) fn parts(whole: f64, parts: &[(Text, f64)]) -> Option<Text> {
         best.1 < whole - GAIN
     };
     Some(if alone {
-        text!("all that it does comes from {part}", part = best.0.clone())
+        text!("its whole effect comes from {part}", part = best.0.clone())
     } else if ahead && whole > 0.0 {
         text!("{part} alone does more", part = best.0.clone())
     } else {
         text!(
-            "most of what it does comes from {part}",
+            "most of its effect comes from {part}",
             part = best.0.clone()
         )
     })

@@ -200,7 +200,7 @@ fn already(candidate: &Candidate) -> Tried {
 fn answer(ended: &Ended<'_>, tried: &[Tried], advised: Option<usize>, before: &[Outcome]) -> Text {
     if ended.twin.verdict == TwinVerdict::DoesNotFit {
         return text!(
-            "nothing is advised: the twin does not fit; below is what the remedies did on it"
+            "no remedy is advised: the twin does not fit; the effects of the remedies on it are below"
         );
     }
     let Some(best) = advised.and_then(|place| tried.get(place)) else {
@@ -234,7 +234,7 @@ fn answer(ended: &Ended<'_>, tried: &[Tried], advised: Option<usize>, before: &[
             rtt_before = Value::Us(rtt_before)
         ),
         _ => text!(
-            "{name} on the {on} is the best of what was tried; by how much, this twin cannot predict",
+            "{name} on the {on} is the best candidate; this twin cannot predict by how much",
             name = name,
             on = on
         ),
@@ -275,7 +275,7 @@ fn notes(ended: &Ended<'_>) -> Vec<Text> {
     let mut all = ended.twin.notes.clone();
     if ended.twin.verdict == TwinVerdict::Untested {
         all.push(text!(
-            "the twin is untested: nothing is known of how well it predicts, so the intervals are wide"
+            "the twin is untested: the accuracy of its predictions is unknown, so the intervals are wide"
         ));
     }
     if ended.objective.goal == Goal::Latency {
@@ -295,7 +295,7 @@ pub(super) fn not_triable(why: NotTriable) -> Text {
             text!("the lab models paths, not the processors, cards and queues of hosts")
         }
         NotTriable::OfAProgram => text!("the lab models paths, not programs"),
-        NotTriable::OfTheLine => text!("what it does to the line is unknown beforehand"),
+        NotTriable::OfTheLine => text!("its effect on the line cannot be predicted"),
         NotTriable::Measurement => text!("it is a measurement, not a change"),
         NotTriable::ValueUnknown => text!("a required value is unknown"),
         NotTriable::NoEnd => text!("it belongs to one end, and none is given"),

@@ -9,7 +9,7 @@ const LAST: usize = 4;
 const MOST_PAIRS: usize = 12;
 /// Combinations that join the last round.
 pub(super) const COMBINED: usize = 3;
-/// Arms this near (logarithm of a ratio) to the last one that goes on go on, too.
+/// Arms within this distance (logarithm of a ratio) of the last one that continues continue, too.
 pub(super) const TIE: f64 = 0.03;
 /// This many of them at most.
 const TIES: usize = 2;
@@ -63,7 +63,8 @@ pub(super) fn runs(rounds: &[Round]) -> usize {
     }
 }
 
-/// The arms that go on: the best `count` by their worth, and those that tie with the last of them.
+/// The arms that continue: the best `count` by their worth, and those that tie with the last of
+/// them.
 pub(super) fn survivors(mut worths: Vec<(usize, f64)>, count: usize) -> Vec<usize> {
     worths.sort_by(|a, b| b.1.total_cmp(&a.1));
     let last = worths.get(count.saturating_sub(1)).map(|w| w.1);

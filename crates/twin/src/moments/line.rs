@@ -56,7 +56,7 @@ impl LineMoments {
         sane("a rate in bit/s", rate_bps.value, RATES[0], RATES[1])?;
         if rate_is_least {
             notes.push(text!(
-                "{direction}: no load of UDP beyond what the path carries, so its rate is at least what TCP got",
+                "{direction}: no UDP load above the path's capacity, so its rate is at least that of TCP",
                 direction = dir.direction
             ));
         }
@@ -71,7 +71,7 @@ impl LineMoments {
             && queues.first() == Some(&Queue::Fifo)
         {
             notes.push(text!(
-                "{direction}: nothing filled the queue, which holds at least {bytes}; a remedy for a queue that is larger may do more than is predicted",
+                "{direction}: nothing filled the queue, which holds at least {bytes}; with a larger queue, a remedy may have more effect than predicted",
                 direction = dir.direction,
                 bytes = Value::Bytes(bytes)
             ));

@@ -56,8 +56,8 @@ impl LossMoments {
     }
 }
 
-/// Lost and sent segments of a load that did not fill the path; overtaken packets that were taken
-/// for lost are not among them.
+/// Lost and sent segments of a load that did not fill the path; overtaken packets mistaken for lost
+/// are not among them.
 fn segments(dir: &DirectionView<'_>, load: &Load) -> Option<(f64, f64)> {
     let used = dir.utilization(load)?;
     // bbr probes above the rate four times as often as it drains.

@@ -1,7 +1,7 @@
 //! Prior distributions of drawn paths.
 //!
 //! First a path without a fault, then none to three faults. Both parts are wide on purpose: rules
-//! are made and evaluated on paths that nobody chose.
+//! are made and evaluated on random paths.
 
 mod base;
 mod inject;

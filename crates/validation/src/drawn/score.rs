@@ -45,7 +45,7 @@ pub struct Bin {
     pub to: f64,
     /// Mean of the stated confidence.
     pub stated: f64,
-    /// Findings that came true.
+    /// True findings.
     pub right: Count,
 }
 
@@ -120,7 +120,7 @@ pub fn truth(outcome: &Outcome) -> String {
     }
 }
 
-/// Findings that came true and all of them, by cause and strength.
+/// True findings and all of them, by cause and strength.
 pub fn counts(all: &[Outcome]) -> BTreeMap<CauseCode, [[u32; 2]; 3]> {
     let mut counts: BTreeMap<CauseCode, [[u32; 2]; 3]> = BTreeMap::new();
     for (found, right) in all.iter().flat_map(Outcome::asserted) {
@@ -132,7 +132,7 @@ pub fn counts(all: &[Outcome]) -> BTreeMap<CauseCode, [[u32; 2]; 3]> {
     counts
 }
 
-/// Stated confidence against the share that came true. Empty ranges are left out.
+/// Stated confidence against the share of true findings. Empty ranges are left out.
 fn bins(all: &[Outcome]) -> Vec<Bin> {
     let asserted = || all.iter().flat_map(Outcome::asserted);
     let bin = |range: &[f64]| {
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(score.false_alarms, Count { hits: 1, of: 2 });
         assert_eq!(score.misplaced, Count { hits: 1, of: 2 });
         assert_eq!(score.by_fault["loss"], Count { hits: 1, of: 3 });
-        // 0.9 was stated three times, and came true once: one was in the other direction.
+        // 0.9 was stated three times, and was true once: one was in the other direction.
         assert_eq!(score.bins.len(), 1);
         assert_eq!(score.bins[0].right, Count { hits: 1, of: 3 });
     }

@@ -10,8 +10,8 @@ pub(super) const CHECKS: &[Check] = &[Check {
     work: Work::Cells(include_str!("specs/aqm.toml"), judge),
 }];
 
-/// CoDel drops until the least delay of an interval is below its target, so a delay that is
-/// sampled at any time lies around it; how far depends on the flows.
+/// CoDel drops until the least delay of an interval is below its target, so a delay sampled at any
+/// time is around it; the difference depends on the flows.
 const CODEL: f64 = 0.5;
 
 /// PIE and DualPI2 integrate the difference to their target: no lasting error.

@@ -36,7 +36,7 @@ pub(super) type Judge = fn(&[Outcome<'_>]) -> Vec<Line>;
 pub struct Bench<'a> {
     /// The lab.
     pub lab: &'a Lab,
-    /// Set when the user wants to stop.
+    /// Set when the user stops the program.
     pub stop: &'a AtomicBool,
 }
 

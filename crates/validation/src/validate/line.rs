@@ -159,7 +159,7 @@ impl Line {
         }
     }
 
-    /// The same line with a source of its own.
+    /// The same line with a different source.
     pub(super) fn source(self, source: impl Into<String>) -> Self {
         let source = source.into();
         Self { source, ..self }

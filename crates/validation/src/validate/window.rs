@@ -27,7 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
 /// Bound of the standard's formulas.
 const TOLERANCE: f64 = 0.15;
 
-/// The window that a goodput stands for, in segments.
+/// The window that a goodput corresponds to, in segments.
 fn window(outcome: &Outcome<'_>) -> Option<f64> {
     Some(outcome.goodput()? * 1e6 * outcome.rtt_s() / (8.0 * MSS))
 }

@@ -78,11 +78,7 @@ pub(super) const ALARM: &[Key] = &[
         "none",
         "local hours without messages, such as \"22:00-07:00\"; they are sent after them",
     ),
-    (
-        "change",
-        "5%",
-        "the smallest change that is to be found, 1% to 50%",
-    ),
+    ("change", "5%", "the smallest change to detect, 1% to 50%"),
 ];
 
 pub(super) const PATH: &[Key] = &[
@@ -160,7 +156,7 @@ pub(super) const PATH: &[Key] = &[
     (
         "metered",
         "auto",
-        "\"auto\", \"yes\" (probes only), or \"no\" (loads are wanted anyway)",
+        "\"auto\", \"yes\" (probes only), or \"no\" (loads are allowed)",
     ),
 ];
 

@@ -26,6 +26,6 @@ pub enum Metered {
     Auto,
     /// It does.
     Yes,
-    /// It does not, or the loads are wanted anyway.
+    /// It does not, or loads are allowed anyway.
     No,
 }

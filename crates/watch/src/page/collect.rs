@@ -21,7 +21,7 @@ const GLANCED: u64 = 300;
 const CHARTED: u64 = 1000;
 /// Runs that are listed, and whose distances are known.
 const LISTED: u64 = 50;
-/// Changed facts of one change that are kept: with those of others they are a page of their own.
+/// Maximum number of facts per change: with those of others they are a separate page.
 const FACTS: usize = 100;
 
 /// The sources of a page.
@@ -54,7 +54,7 @@ impl Collect<'_> {
         Ok(cards)
     }
 
-    /// A path with its main series, one that was asked for first; `None` if nothing is known of it.
+    /// A path with its main series, the requested one first; `None` if nothing is known of it.
     pub(super) fn path(
         &mut self,
         name: &str,

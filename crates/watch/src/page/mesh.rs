@@ -65,7 +65,7 @@ pub(super) fn of(latest: &[Latest], wanted: Option<(&str, &str)>) -> Option<Mesh
     })
 }
 
-/// The steps and figures that a matrix is made of: goodput of one flow, and RTT without load.
+/// The steps and figures of a matrix: goodput of one flow, and RTT without load.
 fn choices(latest: &[Latest]) -> Vec<(String, String)> {
     let figures = latest
         .iter()

@@ -115,7 +115,7 @@ impl Watcher {
         self.saved.ledger.settle(reservation, used);
     }
 
-    /// Ends an hour of probes that is over: its median and its share of lost ones are values.
+    /// Ends a completed hour of probes: its median and its share of lost ones are values.
     fn close_hour(&mut self, path: usize, now: Moment, random: &mut Random) {
         let state = self.state(path);
         let over = |(boot_ns, _): &(u64, u64)| now.boot_ns.saturating_sub(*boot_ns) >= HOUR_NS;

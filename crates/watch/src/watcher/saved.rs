@@ -22,7 +22,7 @@ impl Watcher {
         Self::restore(config, Saved::default(), Tracks::new(), (boot, now), random)
     }
 
-    /// A watch that goes on where a saved one ended. `boot`: identity of this boot.
+    /// A watch that continues where a saved one ended. `boot`: identity of this boot.
     fn restore(
         config: Config,
         mut saved: Saved,
@@ -50,7 +50,7 @@ impl Watcher {
         }
     }
 
-    /// A watch that goes on where the one ended whose state is in a folder. `boot`: identity of
+    /// A watch that continues where the one ended whose state is in a folder. `boot`: identity of
     /// this boot, in which due times count.
     ///
     /// # Errors

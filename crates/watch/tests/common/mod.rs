@@ -261,7 +261,7 @@ impl Path {
             lost: 0,
         };
         let base = self.truth.rtt_s * (1.0 + 0.5 * self.wander + 0.3 * worse);
-        // In one of thirty groups, somebody else fills the queue.
+        // In one of thirty groups, other traffic fills the queue.
         let queue = if random.unit() < 0.033 {
             0.05 * random.unit()
         } else {

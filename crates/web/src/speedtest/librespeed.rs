@@ -102,7 +102,7 @@ fn short(connection: &mut Connection, request: &Request, response: &Response) ->
     Ok(Taken::Done)
 }
 
-/// Random bytes, as many as are asked for.
+/// Random bytes, of the requested number.
 fn garbage(
     test: &SpeedTest,
     request: &Request,

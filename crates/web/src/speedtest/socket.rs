@@ -48,7 +48,7 @@ impl<'a> Socket<'a> {
         })
     }
 
-    /// Sends a message, unless the end was said.
+    /// Sends a message, unless the close frame was sent.
     pub(super) fn send(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
         if self.closed {
             return Ok(());

@@ -178,7 +178,7 @@ fn a_refusal_answers_every_request() {
     };
     let refusal = read::<Finished<TcpOutcome>>(&no).unwrap().err().unwrap();
     assert_eq!((refusal.code, refusal.why.as_str()), (Code::Busy, "full"));
-    // Codes that this program does not know, and none at all, are no reason in particular.
+    // Codes unknown to this program, and none at all, mean no particular reason.
     for text in [
         r#"{"reply":"no","code":"new","why":""}"#,
         r#"{"reply":"no","why":""}"#,

@@ -27,7 +27,7 @@ const QUIET: usize = 5;
 /// Timeout of the start.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Interval of the probes while waiting, if the plan wants none beside the load.
+/// Interval of the probes while waiting, if the plan has none beside the load.
 const WAITING: Duration = Duration::from_millis(10);
 
 /// Probes that run.

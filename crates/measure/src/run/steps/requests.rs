@@ -1,5 +1,5 @@
-//! Requests, one after the other: on one kept HTTP/1.1 connection, or each on a connection of its
-//! own.
+//! Requests, one after the other: on one kept HTTP/1.1 connection, or each on a separate
+//! connection.
 
 use std::{marker::PhantomData, net::SocketAddr, time::Duration};
 
@@ -33,7 +33,7 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 /// Grace time for the last response after the end of the step.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Requests for answers of the same size, each on a connection of its own.
+/// Requests for answers of the same size, each on a separate connection.
 pub(super) struct Short {
     /// Bytes of an answer.
     pub(super) bytes: u64,
@@ -52,7 +52,7 @@ pub(super) struct Seen<S> {
     service: PhantomData<fn() -> S>,
 }
 
-/// Half of the time answers are under way, by experience.
+/// Half of the time answers are in flight, by experience.
 fn cost(duration_s: f64) -> Cost {
     Cost {
         time_s: duration_s,

@@ -43,8 +43,8 @@ impl Sized {
         })
     }
 
-    /// Sends a packet of a size that asks for an answer of a size; its number. `None`: it is too
-    /// long for this host's device, or known by ICMP to be too long for the path.
+    /// Sends a packet of a size that requests an answer of a size; returns its number. `None`: it
+    /// is too long for this host's device, or known by ICMP to be too long for the path.
     pub(super) fn send(&mut self, ask: u32, answer: u32) -> io::Result<Option<u32>> {
         self.number += 1;
         let number = self.number;
@@ -86,7 +86,7 @@ impl Sized {
         }
     }
 
-    /// Sends a packet of a size and waits for an answer of a size; whether it came.
+    /// Sends a packet of a size and waits for an answer of a size; returns whether it arrived.
     pub(super) fn exchange(&mut self, ask: u32, answer: u32) -> io::Result<bool> {
         let Some(number) = self.send(ask, answer)? else {
             return Ok(false);

@@ -23,8 +23,8 @@ const EACH: u64 = 60;
 const SIZES: [u32; 5] = [100, 576, 1000, 1280, 1400];
 /// Size of the packet in the other direction.
 const SHORT: u32 = 60;
-/// The next one is sent when the answer is there, or after this time: on a long path many are under
-/// way, at about half a Mbit/s.
+/// The next one is sent when the answer has arrived, or after this time: on a long path many are in
+/// flight, at about half a Mbit/s.
 const GAP: Duration = Duration::from_millis(10);
 
 /// Datagrams of several sizes, in turn, so that all sizes meet the same moments.

@@ -17,7 +17,7 @@ pub(crate) trait Step {
     /// Its kind in a run.
     fn kind(&self) -> StepKind;
 
-    /// Directions of which it gives a sample each; `None` = one sample without a direction.
+    /// Directions with one sample each; `None` = one sample without a direction.
     fn directions(&self) -> Vec<Option<Direction>> {
         vec![None]
     }
@@ -41,7 +41,7 @@ pub(crate) trait Step {
         directions.filter_map(capacity).reduce(f64::max)
     }
 
-    /// Returns why one of the ends cannot run it at all.
+    /// Returns why one of the ends cannot run it.
     fn lacks(&self, _far: &Far) -> Option<Text> {
         None
     }

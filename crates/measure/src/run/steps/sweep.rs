@@ -1,8 +1,8 @@
 //! UDP at rising rates to the knee: the capacity of the path, and its loss below that.
 //!
 //! Rates rise until less arrives than the losses at lower rates explain, twice: a burst of losses
-//! looks like a knee once. At the first rate a path that loses much looks like one too, until a
-//! higher rate brings more. Then a rate above the capacity is offered for the whole time: the rate
+//! looks like a knee once. At the first rate a very lossy path looks like one too, until a higher
+//! rate delivers more. Then a rate above the capacity is offered for the whole time: the rate
 //! received in the second half of it, when the queue has filled or the policer's bucket is empty,
 //! is the capacity after losses. Last, four fifths of that are offered: their loss is the path's
 //! own, and corrects the capacity.
@@ -60,7 +60,7 @@ pub(super) struct Sweep {
 pub(super) struct Seen {
     /// Capacity of the path, bit/s of IP packets; absent if there was no knee.
     capacity_bps: Option<f64>,
-    /// The load that stands for the path: below the knee, or the fastest.
+    /// The load that represents the path: below the knee, or the fastest.
     udp: Option<Udp>,
     steps: Vec<SweepStep>,
 }
@@ -141,7 +141,7 @@ fn probe_payload() -> f64 {
 
 impl Search<'_, '_> {
     /// Raises the rate until there is a knee; the rate that arrived there. `None`: the highest rate
-    /// came through.
+    /// was delivered.
     fn rise(&mut self, from_bps: u64, to_bps: u64) -> Result<Option<f64>, FarError> {
         let mut rate = from_bps.min(to_bps);
         loop {

@@ -56,7 +56,7 @@ struct Flows {
 /// Results of both ends about the load.
 pub(crate) struct Seen {
     flows: Vec<Flows>,
-    /// Congestion control that was asked for.
+    /// Requested congestion control.
     asked: Option<String>,
     /// The time that counts, µs after the start of the load.
     window: [i64; 2],
@@ -174,7 +174,7 @@ impl Tcp {
     }
 }
 
-/// One direction of the load, whose connections stand.
+/// One direction of the load, whose connections are established.
 struct Opened {
     direction: Direction,
     agreed: Agreed<TcpOrder>,

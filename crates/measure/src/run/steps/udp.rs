@@ -30,7 +30,7 @@ use crate::{
     },
 };
 
-/// Bounds of the wait for datagrams that are still under way when the sender has ended.
+/// Bounds of the wait for datagrams still in flight when the sender has ended.
 const IN_FLIGHT: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(5)];
 
 /// UDP at one rate.
@@ -177,7 +177,7 @@ pub(crate) fn send(
     let (rtt_us, _) = probing.live();
     let in_flight = Duration::from_secs_f64(rtt_us.unwrap_or(0.0) * 1.5 / 1e6);
     bench.watch(in_flight.clamp(IN_FLIGHT[0], IN_FLIGHT[1]), Live::default)?;
-    // The sender first: it knows how much there was to come.
+    // The sender first: it knows the number of bytes sent.
     let (sent, received) = match offer.direction {
         Direction::Up => {
             let sent = load.finish();
@@ -209,7 +209,7 @@ fn compose(sent: &UdpOutcome, received: &UdpOutcome, payload: u32) -> run::Udp {
     let decided = datagrams::decided(0, received.highest, Some(sent.sent));
     let lost = datagrams::lost(decided, received.received);
     let interval = datagrams::lost_interval(decided, received.received);
-    // Those after the highest that arrived are a run of their own.
+    // Those after the highest that arrived are a separate run.
     let tail = datagrams::decided(received.highest, received.highest, Some(sent.sent));
     run::Udp {
         payload,

@@ -119,7 +119,8 @@ fn not_applied(host: Text, why: Vec<Text>) -> ProveOutput {
     }
 }
 
-/// The settings of a far host that is not to be reached by ssh, as it knows its own devices.
+/// The settings of a far host that cannot be reached by ssh, as determined by that host for its own
+/// devices.
 fn by_hand<'a>(
     arguments: &'a Fix,
     far: &'a Reached,
@@ -143,7 +144,7 @@ fn by_hand<'a>(
     Ok(ByHand::new(shell, settings.collect()))
 }
 
-/// Somebody at a shell of the far host.
+/// A person at a shell of the far host.
 struct Shell<'a> {
     host: &'a str,
     far: &'a Reached,

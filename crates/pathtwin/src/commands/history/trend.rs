@@ -12,7 +12,7 @@ use crate::{cli::Format, exit::Failure, format};
 const LAST: u64 = 1000;
 
 impl Figures {
-    /// The series that are meant.
+    /// The selected series.
     fn names(&self, store: &mut Store) -> Result<Vec<SeriesName>, Failure> {
         let mut names = store.series_names(self.which.path.as_deref())?;
         names.retain(|name| name.matches(self.figure.as_deref(), self.step.as_deref()));

@@ -26,7 +26,7 @@ pub(super) struct Web {
     access: Access,
 }
 
-/// Opens the sockets and reads the token, as long as the privileges for it are there.
+/// Opens the sockets and reads the token, while it has the privileges for it.
 pub(super) fn bind(arguments: &Serve) -> Result<Option<Web>, Failure> {
     let Some(port) = arguments.web else {
         return Ok(None);

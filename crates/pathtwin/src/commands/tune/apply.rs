@@ -77,7 +77,7 @@ pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says for how long a confirmed change lasts, and writes it to files if that is asked for.
+/// Reports how long a confirmed change lasts, and writes it to files if requested.
 pub(super) fn kept(journal: &Journal, id: &ChangeId, persist: bool) -> Result<(), Failure> {
     let short = id.short();
     if !persist {

@@ -43,7 +43,7 @@ impl Remote for Ssh<'_> {
             .spawn()
             .map_err(start)?;
         if let Some(mut to) = child.stdin.take() {
-            // Whoever does not read it says why on its standard error.
+            // A reader that does not read it states why on its standard error.
             let _ = to.write_all(input);
         }
         let output = child.wait_with_output().map_err(start)?;

@@ -5,7 +5,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("dash-skip", "Skip to the content"),
     ("dash-paths", "All paths"),
     ("dash-mesh", "Between hosts"),
-    ("dash-read", "read {at} UTC, renewed every ten seconds"),
+    ("dash-read", "read {at} UTC, refreshed every ten seconds"),
     ("dash-count", "{n} paths"),
     ("dash-count-one", "1 path"),
     ("dash-history", "History:"),
@@ -15,7 +15,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("dash-worse", "worse than usual"),
     ("dash-better", "better than usual"),
     ("dash-changed", "changed within 7 days"),
-    ("dash-old", "not measured for long"),
+    ("dash-old", "not measured recently"),
     ("dash-unreachable", "far end does not answer"),
     ("dash-new", "too few runs to compare"),
     ("dash-run", "newest run"),
@@ -51,8 +51,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("dash-token", "Token"),
     (
         "dash-token-where",
-        "This page is open to whoever has the token of the host that serves it: the file given with --token.",
+        "This page requires the token of the host that serves it: the file given with --token.",
     ),
-    ("dash-token-wrong", "That is not the token."),
+    ("dash-token-wrong", "Wrong token."),
     ("dash-enter", "Enter"),
 ];

@@ -5,7 +5,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("speed-title", "Speed test"),
     (
         "speed-what",
-        "Between this browser and this server: one and four connections in each direction, two congestion controls of the server, and the round trip beside each load. It takes a minute and moves as many bytes as the path carries.",
+        "Between this browser and this server: one and four connections in each direction, two congestion controls of the server, and the round trip beside each load. It takes a minute and uses the full capacity of the path.",
     ),
     ("speed-start", "Start"),
     ("speed-idle", "Idle round trips"),
@@ -57,6 +57,6 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "speed-token-where",
-        "This speed test is for those who have its token: the file that pathtwin serve named when it started.",
+        "This speed test requires a token: the file that pathtwin serve named when it started.",
     ),
 ];

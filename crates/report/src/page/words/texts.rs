@@ -310,7 +310,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("change-table", "Figures with the change and without"),
     (
         "change-turns",
-        "Medians of {count} turns with the change and as many without. Bold: what was to improve. Ratio: with over without, with its 95 % interval.",
+        "Medians of {count} turns with the change and as many without. Bold: the figures to improve. Ratio: with over without, with its 95 % interval.",
     ),
     ("change-figure", "Figure"),
     ("change-without", "Without"),

@@ -27,7 +27,7 @@ fn a_veth_reports_its_driver() {
     create_veth(&mut ns.route().unwrap(), &near, &NewLink::named("a1")).unwrap();
     ns.run(|| {
         assert_eq!(driver("a0").unwrap().0, "veth");
-        // drivers/net/veth.c: `veth_get_link_ksettings` says 10 Gbit/s, full duplex.
+        // drivers/net/veth.c: `veth_get_link_ksettings` reports 10 Gbit/s, full duplex.
         let mode = link_mode("a0").unwrap();
         assert_eq!(mode.speed_bps, Some(10_000_000_000));
         assert_eq!(mode.full_duplex, Some(true));

@@ -51,7 +51,7 @@ pub struct DualPi2 {
     pub c_protection_percent: Option<u8>,
     /// ECN codepoints that select the low-latency queue: 1 = ECT(1), 2 = ECT(0), 3 = any.
     pub ecn_mask: Option<u8>,
-    /// Cuts segments of offloads apart.
+    /// Splits segments of offloads.
     pub split_gso: Option<bool>,
 }
 
@@ -65,7 +65,7 @@ pub enum DualPi2Step {
 }
 
 impl DualPi2 {
-    /// The kernel checks this nest strictly (`NLA_F_NESTED`). One without attributes is good for a
+    /// The kernel checks this nest strictly (`NLA_F_NESTED`). One without attributes is valid for a
     /// new queue discipline and refused for a change.
     pub(in crate::tc) fn encode(&self, m: &mut Message) {
         m.nest_flagged(TCA_OPTIONS, |m| {

@@ -1,5 +1,5 @@
 //! Random early detection (net/sched/sch_red.c, include/net/red.h, Linux 7.2), with the arithmetic
-//! of iproute2's tc/tc_red.c and tc/q_red.c: the kernel wants logarithms and a table of the
+//! of iproute2's tc/tc_red.c and tc/q_red.c: the kernel expects logarithms and a table of the
 //! average's decay.
 
 use crate::netlink::Message;
@@ -82,7 +82,7 @@ impl Red {
     }
 
     /// The kernel starts the timer of the adaptive mode for the old structure's flag only, refuses
-    /// flags in both places, and knows `nodrop` in the attribute only.
+    /// flags in both places, and supports `nodrop` in the attribute only.
     fn adapts(&self) -> bool {
         self.adaptive && !self.nodrop
     }

@@ -169,7 +169,7 @@ fn adaptive_red_uses_the_old_flags() {
     assert!(options.get(4).is_none());
 }
 
-/// No iproute2 at hand knows dualpi2; lengths and the nest flag are those of `dualpi2_policy`
+/// No available iproute2 supports dualpi2; lengths and the nest flag are those of `dualpi2_policy`
 /// (sch_dualpi2.c, Linux 7.2).
 #[test]
 fn dualpi2_has_the_lengths_of_the_kernels_policy() {

@@ -18,7 +18,7 @@ fn the_kernels_own_discipline_comes_back_when_another_is_deleted() {
     assert_ne!(read(&mut nl, index).unwrap(), before);
     restore(&mut nl, index, &before).unwrap();
     assert_eq!(read(&mut nl, index).unwrap(), before);
-    // Once more: the default cannot be deleted, and need not be.
+    // Again: the default cannot be deleted, and need not be.
     restore(&mut nl, index, &before).unwrap();
 }
 
@@ -62,7 +62,7 @@ fn a_report_of_htb_becomes_a_request() {
     assert_eq!(options[8..12], 0x0909_u32.to_ne_bytes());
     assert_eq!(options[12..24], [9; 12]);
     assert_eq!(options[24..28], [0; 4]);
-    // Anything else is left as it is, and nothing panics.
+    // Anything else is left unchanged, and nothing panics.
     for cut in 0..options.len() {
         settable_htb(&mut options[..cut].to_vec());
     }

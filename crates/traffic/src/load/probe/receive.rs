@@ -47,7 +47,7 @@ impl Reader {
         })
     }
 
-    /// Waits for answers and notes them; whether any datagram came.
+    /// Waits for answers and records them; returns whether any datagram arrived.
     fn next(&mut self, shared: &Shared) -> bool {
         match self {
             Self::Each(socket) => {
@@ -71,7 +71,7 @@ impl Reader {
     }
 }
 
-/// Notes an answer that came at a time (CLOCK_REALTIME, ns). The first to a number counts.
+/// Records an answer that arrived at a time (CLOCK_REALTIME, ns). The first to a number counts.
 fn take(shared: &Shared, bytes: &[u8], at_ns: Option<u64>) {
     let Some((number, held_ns)) = shared.format.read(bytes) else {
         return;

@@ -61,8 +61,8 @@ pub struct RequestClient {
 }
 
 impl RequestClient {
-    /// Starts to make requests on connections of their own, each opened with the
-    /// greeting of its number.
+    /// Starts to make requests on separate connections, each opened with the greeting of its
+    /// number.
     ///
     /// # Errors
     /// The host lacks a thread.
@@ -132,7 +132,7 @@ impl RequestClient {
         (last.map(|e| e.complete_ns), bytes)
     }
 
-    /// Ends the requests, the one under way with them. Does not wait for that.
+    /// Ends the requests, including the current one. Does not wait for that.
     pub fn stop(&self) {
         self.shared.stopped.store(true, Ordering::Relaxed);
         self.shared.open.end();

@@ -17,8 +17,8 @@ use sys::{clock::Instant, socket};
 pub struct Config {
     /// Time of the first request; at once if it has passed.
     pub start: Instant,
-    /// Bytes of a request that are sent after its greeting; only of requests on connections of
-    /// their own.
+    /// Bytes of a request that are sent after its greeting; only of requests on separate
+    /// connections.
     pub upload: u64,
     /// Bytes of an answer.
     pub bytes: u64,
@@ -45,7 +45,7 @@ pub struct Exchange {
     pub bytes: u64,
 }
 
-/// The connection that is open now, for the one who wants to end it.
+/// The open connection, for the thread that ends it.
 #[derive(Default)]
 pub(super) struct Open {
     cut: AtomicBool,

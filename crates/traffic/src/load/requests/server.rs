@@ -1,5 +1,5 @@
-//! Answers to requests on connections that come in: by a bounded number of threads, each with one
-//! connection at a time, and to nobody who does not take them.
+//! Answers to requests on incoming connections: by a bounded number of threads, each with one
+//! connection at a time, and with a timeout for slow readers.
 
 use std::{
     collections::VecDeque,
@@ -109,7 +109,7 @@ impl RequestServer {
         let lease = self.0.body.stop.lease();
         let mut state = self.0.lock();
         let held = state.waiting.len() + state.active.len();
-        // A client that has its answer may be back before the thread that gave it is free.
+        // A client that has its answer may return before the thread that sent it is free.
         if self.0.body.stop.is_set() || held > self.0.connections {
             return;
         }
@@ -119,7 +119,7 @@ impl RequestServer {
         state.waiting.push_back((stream, hold));
         if state.idle < state.waiting.len() && state.threads.len() < self.0.connections {
             let (pool, hold) = (self.0.clone(), lease.hold(THREAD));
-            // Without a thread, it waits for one that is there already.
+            // Without a thread, it waits for a running one.
             let thread = hold.ok().and_then(|hold| {
                 let work = move || {
                     pool.work();

@@ -1,4 +1,4 @@
-//! Requests on connections of their own: connect, greet, get the answer, done.
+//! Requests on separate connections: connect, greet, get the answer, done.
 
 use std::{
     io::{self, Read, Write},
@@ -26,7 +26,7 @@ pub(super) fn answer(stream: &TcpStream, body: &ResponseBody) -> io::Result<()> 
     body.give(stream, &[])
 }
 
-/// One request on a connection of its own.
+/// One request on a separate connection.
 pub(super) fn request(
     connect: &mut Connect,
     greeting: &[u8],

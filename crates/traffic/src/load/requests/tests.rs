@@ -32,7 +32,7 @@ fn config(service: Service, bytes: u64) -> Config {
     }
 }
 
-/// A service on a port of its own: as the server's, without its gate.
+/// A service on a separate port: like the server's, without its gate.
 struct Served {
     server: Arc<RequestServer>,
     address: std::net::SocketAddr,
@@ -82,7 +82,7 @@ fn ended(stream: &mut TcpStream) -> (usize, bool) {
 }
 
 fn finish(client: RequestClient) -> client::Requests {
-    // Twenty requests are allowed, and then it ends by itself.
+    // Twenty requests are allowed, and then it ends.
     while client.so_far().exchanges.len() < 20 && client.so_far().failed == 0 {
         Instant::now().after(Duration::from_millis(1)).wait();
     }

@@ -71,8 +71,8 @@ fn run(
     }
 }
 
-/// Sends until the time is over. The connection stays open: closing is up to the load, once the
-/// last sample has been taken.
+/// Sends until its end time. The connection stays open: closing is up to the load, once the last
+/// sample has been taken.
 fn send(
     connection: &Connection,
     stream: &TcpStream,

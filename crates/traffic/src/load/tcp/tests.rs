@@ -25,7 +25,7 @@ fn own(seconds: u64) -> Lease {
     Lease::own(Duration::from_secs(seconds), None, None)
 }
 
-/// Reads until the end; the bytes that came.
+/// Reads until the end; returns the bytes read.
 fn drain(mut stream: TcpStream) -> JoinHandle<u64> {
     std::thread::spawn(move || {
         let mut buffer = vec![0; 1 << 16];
@@ -143,7 +143,7 @@ fn a_receiver_ends_when_it_has_taken_in_the_bytes_it_may() {
     flood(far).join().unwrap();
     let outcome = load.finish();
     assert!(
-        outcome.errors[0].contains("limit of bytes"),
+        outcome.errors[0].contains("byte limit"),
         "{:?}",
         outcome.errors
     );

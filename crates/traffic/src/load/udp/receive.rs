@@ -34,7 +34,7 @@ const MOST: u128 = 64;
 pub(super) fn run(socket: &UdpSocket, config: &Config, until: Until, shared: &Shared) -> Half {
     let mut receiver = Receiver::new(config, until, shared);
     let mut batch = Batch::new(receiver.most(), DATA_HEADER);
-    // Its only error is that more has come than may: then it is over.
+    // Its only error is that more has arrived than allowed: then it has ended.
     let _ = transfer::receive_datagrams(&config.lease, &mut receiver, &mut batch, |batch| {
         batch.receive(socket)
     });

@@ -109,7 +109,7 @@ fn a_bound_of_bytes_ends_the_load() {
     let (near, far) = pair(true, |config| {
         config.lease = lease(400, Some(100_000), None)
     });
-    let ended = |outcome: &QuicOutcome| outcome.errors.concat().contains("limit of bytes");
+    let ended = |outcome: &QuicOutcome| outcome.errors.concat().contains("byte limit");
     assert!(ended(&near) || ended(&far), "{near:?} {far:?}");
     assert!(far.series.last(Column::BytesReceived).unwrap_or(0) < 100_000 + 2 * 16 * 1472);
 }
@@ -132,7 +132,7 @@ fn datagrams_of_no_meaning_change_nothing() {
             })
             .collect();
         near.send(&bytes).unwrap();
-        // As long headers of version 1, and of one that nobody knows.
+        // Long headers of version 1, and of an unknown one.
         for head in [[0xc0, 0, 0, 0, 1], [0xc0, 9, 9, 9, 9]] {
             let mut bytes = bytes.clone();
             for (to, from) in bytes.iter_mut().zip(head) {

@@ -98,8 +98,8 @@ impl quic::PacketKey for PacketKey {
 struct HeaderKey(Aes128);
 
 impl HeaderKey {
-    /// Masks the first byte and the packet number; how long that is stands in the first byte where
-    /// it is plain: before masking, or after unmasking.
+    /// Masks the first byte and the packet number, whose length is in the plain first byte: before
+    /// masking, or after unmasking.
     fn mask(
         &self,
         sample: &[u8],

@@ -53,10 +53,12 @@ fn refused(refusal: Refusal) -> Text {
     match refusal {
         Refusal::Welcome => text!("the far end gave no reason"),
         Refusal::Key => {
-            text!("the far end has another key: bring its key file here, and name it with --key")
+            text!(
+                "the far end has a different key: copy its key file here, and select it with --key"
+            )
         }
         Refusal::Busy => {
-            text!("the far end has as many clients as it allows: try again later")
+            text!("the far end has reached its limit of clients: try again later")
         }
         Refusal::Version(version) => text!(
             "the far end speaks version {far} of the protocol, this program {near}: update the older",

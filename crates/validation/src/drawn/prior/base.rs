@@ -75,7 +75,7 @@ fn line(random: &mut Random, underlay: &mut Underlay) -> Scale {
     );
     let v6 = chance(random, 0.2);
     let rtt = duration(rtt_ms);
-    // The odd nanosecond goes up, as in a spec with the RTT.
+    // The odd nanosecond is added, as in a spec with the RTT.
     underlay.down.delay_ns = given((rtt / 2).into());
     underlay.up.delay_ns = given((rtt - rtt / 2).into());
     underlay.down.rate_bps = limit(rate(down));

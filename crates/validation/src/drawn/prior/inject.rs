@@ -142,7 +142,7 @@ fn loss(random: &mut Random) -> Loss {
     }
 }
 
-/// Flows of somebody else on the same line.
+/// Flows of others on the same line.
 fn neighbour(random: &mut Random, scale: &Scale, path: &mut Path) {
     for &direction in directions(random) {
         let flows = match chance(random, 0.7) {
