@@ -20,9 +20,17 @@ const SHORTEST: usize = 6;
 pub fn find(name: &OsStr) -> Result<Image, KernelError> {
     let file = Path::new(name);
     match name.to_str().filter(|name| !name.contains('/')) {
-        Some(name) if !file.is_file() => find_in(&Cache::from_env()?, name),
+        Some(name) if !file.is_file() => named(name),
         _ => Image::open(file),
     }
+}
+
+/// The image of a name that is no file.
+///
+/// # Errors
+/// As of [`find`].
+pub fn named(name: &str) -> Result<Image, KernelError> {
+    find_in(&Cache::from_env()?, name)
 }
 
 /// The image to use: the one that `PATHTWIN_KERNEL` names ([`find`]), else the cache's current one.

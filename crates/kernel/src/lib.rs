@@ -53,7 +53,7 @@ pub use build::{BuildOptions, Built, Trial, build};
 pub use error::{
     ImageFault, KernelError, Rejection, RejectionReason, SourceFault, StepEnd, TrialError,
 };
-pub use find::{find, images, locate};
+pub use find::{find, images, locate, named};
 pub use image::{Image, Meta, SourceInfo};
 pub use import::import;
 pub use missing::MissingTool;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::{
-    cell::Cell,
+    cell::{Cell, KernelName},
     job::{self, OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE},
     record::Output,
     units::Seed,
@@ -37,6 +37,10 @@ impl Job for Cell {
 
     fn guest_job(&self) -> job::Job {
         job::Job::Cell(Box::new(self.clone()))
+    }
+
+    fn kernel(&self) -> Option<&KernelName> {
+        self.kernel.as_ref()
     }
 
     fn seed(&self) -> Seed {

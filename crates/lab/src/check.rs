@@ -10,7 +10,7 @@ use model::{
     plan::{Measurement, Plan},
 };
 
-use crate::LabError;
+use crate::{LabError, images::Images};
 
 /// Folders searched for programs in the lab: the PATH that the guest sets.
 const FOLDERS: [&str; 6] = [
@@ -22,16 +22,19 @@ const FOLDERS: [&str; 6] = [
     "/bin",
 ];
 
-/// Refuses cells with a congestion control that the image does not have. An image of which nothing
+/// Refuses cells whose image is not there, or does not have a congestion control of theirs. An image of which nothing
 /// is known decides when it runs.
-pub(crate) fn cells(image: &Image, cells: &[Cell]) -> Result<(), LabError> {
-    let names = cells.iter().flat_map(|cell| {
+pub(crate) fn cells(images: &Images, cells: &[Cell]) -> Result<(), LabError> {
+    for cell in cells {
+        let image = images.of(cell.kernel.as_ref())?;
         let ends = [Side::Near, Side::Far].map(|side| cell.ends.end(side).cc.as_str());
         let loads = std::iter::once(&cell.traffic).chain(&cell.cross);
-        ends.into_iter()
-            .chain(loads.filter_map(|load| load.cc.as_deref()))
-    });
-    known(image, names)
+        let names = ends
+            .into_iter()
+            .chain(loads.filter_map(|load| load.cc.as_deref()));
+        known(&image, names)?;
+    }
+    Ok(())
 }
 
 /// The same of a plan.

@@ -2,7 +2,7 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use model::{record::StreamError, spec::quantity::QuantityError, text::Text};
+use model::{cell::KernelName, record::StreamError, spec::quantity::QuantityError, text::Text};
 
 use crate::{batch::BatchError, segment::SegmentError};
 
@@ -83,6 +83,12 @@ pub enum LabError {
         "the native engine runs this host's kernel and has no image of its own: use --engine uml"
     )]
     NoImage,
+    /// Cells of the native engine name a kernel image.
+    #[error(
+        "the native engine runs this host's kernel, and the spec names another ({0}): remove the key `kernel`, or use \
+         --engine uml"
+    )]
+    OtherKernel(KernelName),
     /// The host's kernel lacks a feature that the native engine needs.
     #[error(
         "this host's kernel lacks features that the spec needs; nothing was changed:\n{}\n\

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, path::Path};
 
 use model::{
-    cell::Cell,
+    cell::{Cell, KernelName},
     job::{self, Command, Exec, ExecOutput, OUTPUT_FILE},
     text::Text,
     units::Seed,
@@ -113,6 +113,10 @@ impl Job for Programs<'_> {
 
     fn guest_job(&self) -> job::Job {
         job::Job::Exec(Box::new(self.exec.clone()))
+    }
+
+    fn kernel(&self) -> Option<&KernelName> {
+        self.exec.cell.kernel.as_ref()
     }
 
     fn seed(&self) -> Seed {

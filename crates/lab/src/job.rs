@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use model::{job, units::Seed};
+use model::{cell::KernelName, job, units::Seed};
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -23,6 +23,11 @@ pub trait Job: Sync {
 
     /// Memory of the guest, MB.
     fn memory_mb(&self) -> u64;
+
+    /// Name of the kernel image that it needs; `None` = the usual one.
+    fn kernel(&self) -> Option<&KernelName> {
+        None
+    }
 
     /// Names of the files that the guest writes and that its result is decoded from.
     fn files(&self) -> Vec<String>;
@@ -71,6 +76,10 @@ impl<J: Job> Job for Fresh<J> {
 
     fn memory_mb(&self) -> u64 {
         self.0.memory_mb()
+    }
+
+    fn kernel(&self) -> Option<&KernelName> {
+        self.0.kernel()
     }
 
     fn files(&self) -> Vec<String> {

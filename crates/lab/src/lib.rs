@@ -17,6 +17,7 @@ pub mod facts;
 pub mod failures;
 pub mod gather;
 pub mod guest;
+mod images;
 pub mod job;
 pub mod keep;
 pub mod kubernetes;

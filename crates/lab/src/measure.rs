@@ -1,7 +1,7 @@
 //! A plan between the ends of a lab path.
 
 use model::{
-    cell::Cell,
+    cell::{Cell, KernelName},
     job::{self, Measure, MeasureOutput, OUTPUT_FILE, QueueTruth},
     run::Run,
     units::Seed,
@@ -39,6 +39,10 @@ impl Job for Measure {
 
     fn guest_job(&self) -> job::Job {
         job::Job::Measure(Box::new(self.clone()))
+    }
+
+    fn kernel(&self) -> Option<&KernelName> {
+        self.cell.kernel.as_ref()
     }
 
     fn seed(&self) -> Seed {

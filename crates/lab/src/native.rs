@@ -53,6 +53,9 @@ pub(crate) fn check_rights() -> Result<(), LabError> {
 /// # Errors
 /// The kernel lacks something.
 pub(crate) fn check_needs(cells: &[Cell]) -> Result<(), LabError> {
+    if let Some(name) = cells.iter().find_map(|cell| cell.kernel.clone()) {
+        return Err(LabError::OtherKernel(name));
+    }
     let mut lacking: Vec<Lacking> = Vec::new();
     for cell in cells {
         let missing = testbed::needs::missing(cell).map_err(LabError::Probe)?;

@@ -16,6 +16,7 @@ use crate::{
     cache::{Cache, Tiers, entry},
     check,
     guest::{self, Boot},
+    images::Images,
     job::{Artifacts, Job},
     native,
     pool::{self, Done, One},
@@ -71,7 +72,7 @@ impl Default for Config {
 #[derive(Debug)]
 pub struct Lab {
     /// Absent = the host's own kernel.
-    image: Option<Image>,
+    images: Option<Images>,
     program: PathBuf,
     guest_hash: blake3::Hash,
     sandbox: Sandbox,
@@ -112,7 +113,7 @@ impl Lab {
             false => config.jobs.unwrap_or(all),
         };
         Ok(Self {
-            image,
+            images: image.map(Images::new),
             guest_hash: blake3::hash(&program),
             sandbox: Sandbox::new(&guest)?,
             program: guest,
@@ -122,12 +123,22 @@ impl Lab {
         })
     }
 
-    /// The kernel image.
+    /// The usual kernel image: of jobs that name none.
     ///
     /// # Errors
     /// The engine is the native one.
     pub fn image(&self) -> Result<&Image, LabError> {
-        self.image.as_ref().ok_or(LabError::NoImage)
+        let images = self.images.as_ref().ok_or(LabError::NoImage)?;
+        Ok(images.usual())
+    }
+
+    /// SHA-256 of the kernel images that cells need.
+    ///
+    /// # Errors
+    /// One of them is missing or cannot be used, or the engine is the native one.
+    pub fn image_hashes(&self, cells: &[Cell]) -> Result<String, LabError> {
+        let images = self.images.as_ref().ok_or(LabError::NoImage)?;
+        images.hashes(cells)
     }
 
     /// Checks, before anything is run, that the engine's kernel has the features that the cells
@@ -137,8 +148,8 @@ impl Lab {
     /// # Errors
     /// The kernel lacks something, or cannot be probed.
     pub fn check(&self, cells: &[Cell]) -> Result<(), LabError> {
-        match &self.image {
-            Some(image) => check::cells(image, cells),
+        match &self.images {
+            Some(images) => check::cells(images, cells),
             None => native::check_needs(cells),
         }
     }
@@ -148,8 +159,8 @@ impl Lab {
     /// # Errors
     /// It has no such congestion control.
     pub fn check_plan(&self, plan: &Plan) -> Result<(), LabError> {
-        match &self.image {
-            Some(image) => check::plan(image, plan),
+        match &self.images {
+            Some(images) => check::plan(images.usual(), plan),
             None => Ok(()),
         }
     }
@@ -208,7 +219,7 @@ impl Lab {
 
     /// The result of a job: the cached one, or by a guest.
     fn one<J: Job>(&self, job: &J, cpu: Option<usize>, stop: &AtomicBool) -> One<J::Output> {
-        let Some(image) = &self.image else {
+        let Some(images) = &self.images else {
             let host = native::Host {
                 program: &self.program,
                 sandbox: &self.sandbox,
@@ -217,6 +228,10 @@ impl Lab {
             };
             let artifacts = native::run(host, job);
             return fresh(artifacts.and_then(|artifacts| job.result(artifacts)));
+        };
+        let image = match images.of(job.kernel()) {
+            Ok(image) => image,
+            Err(error) => return fresh(Err(error)),
         };
         let boot = Boot {
             kernel: &image.path,

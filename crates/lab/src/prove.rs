@@ -1,6 +1,7 @@
 //! Remedies on the ends of a lab path, by the real `tune` in a guest.
 
 use model::{
+    cell::KernelName,
     job::{self, OUTPUT_FILE, Prove, ProveOutput},
     units::Seed,
 };
@@ -16,6 +17,10 @@ impl Job for Prove {
 
     fn guest_job(&self) -> job::Job {
         job::Job::Prove(Box::new(self.clone()))
+    }
+
+    fn kernel(&self) -> Option<&KernelName> {
+        self.cell.kernel.as_ref()
     }
 
     fn seed(&self) -> Seed {

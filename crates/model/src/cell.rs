@@ -8,6 +8,7 @@ mod check;
 mod collect;
 pub mod default;
 mod field;
+mod kernel;
 mod line;
 mod rule;
 mod stage;
@@ -17,6 +18,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 pub use field::{Field, Table};
+pub use kernel::KernelName;
 pub use line::{loss_rule, quantiles_rule, steps_alone_rule};
 pub use rule::{Impossible, Rule, is_cc, is_name};
 pub use stage::{Peak, Policer, Quantile, Quantiles, RateStep, RateSteps};
@@ -55,6 +57,9 @@ pub struct Cell {
     /// Interval of the TCP_INFO and queue series.
     #[serde(rename = "sample_ns", with = "nanos")]
     pub sample: Duration,
+    /// Kernel image that runs it; absent = the usual one of the lab.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelName>,
     /// The path between the two ends.
     pub path: LabPath,
     /// The tunnel, if any.

@@ -136,7 +136,10 @@ impl Spec {
     /// # Errors
     /// The key is unknown, the value is invalid, or the matrix sets it.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), SpecError> {
-        let scalar = Scalar::from_argument(value);
+        let scalar = match keys::is_kernel(key) {
+            true => Scalar::Text(value.trim_matches('"').to_owned()),
+            false => Scalar::from_argument(value),
+        };
         let mut problems = Problems::default();
         match self.set_checked(key, &scalar) {
             Ok(()) => self.read_top(),

@@ -58,6 +58,22 @@ fn an_empty_spec_has_all_defaults() {
 }
 
 #[test]
+fn a_kernel_is_named_by_a_text_because_6_20_is_no_number() {
+    assert_eq!(cell("").kernel, None);
+    assert_eq!(cell("kernel = \"current\"").kernel, None);
+    let named = cell("kernel = \"6.20\"").kernel.unwrap();
+    assert_eq!(named.as_str(), "6.20");
+    let error = Spec::parse("test", "kernel = 6.20")
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("in quotes"), "{error}");
+    let mut spec = Spec::parse("test", "").unwrap();
+    spec.set("kernel", "6.20").unwrap();
+    let cells = spec.cells().unwrap();
+    assert_eq!(cells[0].kernel.as_ref().unwrap().as_str(), "6.20");
+}
+
+#[test]
 fn one_direction_overrides_the_path() {
     let cell = cell(
         r#"

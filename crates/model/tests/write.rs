@@ -6,9 +6,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use model::{
     cell::{
-        Buffer, CELL_SCHEMA, Cell, End, EndQdisc, Ends, LabPath, Line, Local, Loss, Peak, Policer,
-        Quantile, Quantiles, Queue, RateStep, RateSteps, Traffic, TrafficKind, Tunnel, TunnelAt,
-        TunnelKind, TunnelStage,
+        Buffer, CELL_SCHEMA, Cell, End, EndQdisc, Ends, KernelName, LabPath, Line, Local, Loss,
+        Peak, Policer, Quantile, Quantiles, Queue, RateStep, RateSteps, Traffic, TrafficKind,
+        Tunnel, TunnelAt, TunnelKind, TunnelStage,
         bounds::{MAX_LOWAT, MAX_SIZE, MAX_SOCKET, MAX_TIME, MIN_PROBE, MIN_TIME},
     },
     net::{Direction, IpVersion},
@@ -333,9 +333,11 @@ fn cells() -> impl Strategy<Value = Cell> {
     );
     let loads = (measured(), prop::collection::vec(competitor(), 0..4));
     let name = "[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}";
-    let head = (name, any::<u64>(), times);
+    let kernel = option::of("[67][.][0-9]{1,2}");
+    let kernel = kernel.prop_map(|name| name.and_then(|name| KernelName::new(&name)));
+    let head = (name, any::<u64>(), times, kernel);
     (head, path(), option::of(tunnel()), (end(), end()), loads).prop_map(
-        |((name, seed, times), path, tunnel, (near, far), (traffic, cross))| Cell {
+        |((name, seed, times, kernel), path, tunnel, (near, far), (traffic, cross))| Cell {
             schema: CELL_SCHEMA,
             name,
             factors: BTreeMap::new(),
@@ -344,6 +346,7 @@ fn cells() -> impl Strategy<Value = Cell> {
             warmup: times.1,
             idle: times.2,
             sample: times.3.min(times.0),
+            kernel,
             path,
             tunnel,
             ends: Ends { near, far },

@@ -87,6 +87,47 @@ fn an_unknown_congestion_control_is_refused_before_a_guest_boots() {
     assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
 }
 
+/// The hash of the usual image, as `lab kernel list` shows it.
+fn usual_image() -> String {
+    let list = pathtwin()
+        .args(["lab", "kernel", "list"])
+        .output()
+        .expect("list the images");
+    let list = text(&list.stdout);
+    let usual = list.lines().find_map(|line| line.strip_prefix("* "));
+    let words: Vec<&str> = usual.expect("a usual image").split_whitespace().collect();
+    words[1].to_owned()
+}
+
+#[test]
+fn the_kernel_is_a_factor_and_one_image_by_two_names_gives_the_same_bytes() {
+    let image = usual_image();
+    let (_folder, path) = spec(&format!(
+        "{PLAIN}\n[matrix]\nkernel = [\"current\", \"{image}\"]\n"
+    ));
+    let rows = rows(&path, &[]);
+    assert_eq!(rows[0]["factors"]["kernel"], "current");
+    assert_eq!(rows[1]["factors"]["kernel"], image.as_str());
+    assert_eq!(rows[0]["digest"], rows[1]["digest"]);
+}
+
+#[test]
+fn a_kernel_that_was_not_built_is_refused_before_a_guest_boots() {
+    let (_folder, path) = spec(PLAIN);
+    let output = pathtwin()
+        .args(["lab", "run", "--no-cache", "--set", "kernel=9.99"])
+        .arg(&path)
+        .output()
+        .expect("run pathtwin");
+    let message = text(&output.stderr);
+    assert!(!output.status.success());
+    assert!(
+        message.contains("9.99") && message.contains(&usual_image()),
+        "{message}"
+    );
+    assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+}
+
 #[test]
 fn a_second_run_comes_from_the_cache_and_is_the_same() {
     let cache = tempfile::tempdir().expect("make a folder");

@@ -3,16 +3,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use std::{
-    fmt::Write as _,
-    path::{Path, PathBuf},
-};
+mod common;
 
+use std::{fmt::Write as _, path::PathBuf};
+
+use common::{check_section, root};
 use validation::drawn::{Drawn, EVALUATION, outcome::Outcome, score, table};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// The kept draws, evaluations last.
 fn draws() -> Vec<Vec<Outcome>> {
@@ -53,20 +49,7 @@ fn the_page_shows_the_tables_of_the_kept_lines() {
         .unwrap();
         tables += &table::markdown(&score::score(&outcomes));
     }
-    let file = root().join("docs/drawn.md");
-    let page = std::fs::read_to_string(&file).unwrap();
-    let (before, rest) = page.split_once(BEGIN).expect("the begin of the results");
-    let (shown, after) = rest.split_once(END).expect("the end of the results");
-    let expected = format!("{tables}\n");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        let page = format!("{before}{BEGIN}{expected}{END}{after}");
-        std::fs::write(file, page).unwrap();
-        return;
-    }
-    assert!(
-        shown == expected,
-        "docs/drawn.md is old: run with UPDATE_DOCS=1"
-    );
+    check_section("docs/drawn.md", [BEGIN, END], &format!("{tables}\n"));
 }
 
 /// The counts behind the confidence of findings are those of the training draws.

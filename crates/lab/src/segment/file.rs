@@ -31,7 +31,7 @@ pub struct Sweep {
     pub cells: usize,
     /// BLAKE3 of all cells, in hex.
     pub spec: String,
-    /// SHA-256 of the kernel image, in hex.
+    /// SHA-256 of the kernel image, in hex; of several, joined by `+`.
     pub kernel: String,
     /// BLAKE3 of the guest program, in hex.
     pub guest: String,
@@ -49,7 +49,7 @@ impl Sweep {
             name: name.to_owned(),
             cells: cells.len(),
             spec: blake3::hash(&text).to_hex().to_string(),
-            kernel: lab.image()?.sha256.clone(),
+            kernel: lab.image_hashes(cells)?,
             guest: lab.guest_hash().to_hex().to_string(),
         })
     }

@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     cell::{
-        self, CELL_SCHEMA, Cell, EndQdisc, Field, LabPath, Queue, Table, Traffic, TrafficKind,
-        TunnelAt, TunnelKind, default,
+        self, CELL_SCHEMA, Cell, EndQdisc, Field, KernelName, LabPath, Queue, Table, Traffic,
+        TrafficKind, TunnelAt, TunnelKind, default,
     },
     net::{IpVersion, LoadDirection, Side},
     units::{Bytes, Rate, Seed, Share},
@@ -29,6 +29,8 @@ pub struct Trial {
     pub idle: Duration,
     /// Interval of the TCP_INFO and queue series.
     pub sample: Duration,
+    /// Kernel image that runs it; absent = the usual one.
+    pub kernel: Option<KernelName>,
     /// The measured traffic.
     pub traffic: Traffic,
 }
@@ -42,6 +44,7 @@ impl Default for Trial {
             warmup: Duration::from_secs(2),
             idle: Duration::from_secs(1),
             sample: Duration::from_millis(10),
+            kernel: None,
             traffic: Traffic::default(),
         }
     }
@@ -56,6 +59,7 @@ impl Trial {
             warmup: cell.warmup,
             idle: cell.idle,
             sample: cell.sample,
+            kernel: cell.kernel.clone(),
             traffic: cell.traffic.clone(),
         }
     }
@@ -141,6 +145,7 @@ impl Path {
             warmup: trial.warmup,
             idle: trial.idle,
             sample: trial.sample,
+            kernel: trial.kernel.clone(),
             path: self.lab_path(),
             tunnel: self
                 .tunnel

@@ -11,7 +11,9 @@ use super::{
     view::{Found, View},
 };
 use crate::{
-    cell::{CELL_SCHEMA, Cell, End, Ends, Field, Impossible, LabPath, Rule, Table, Tunnel},
+    cell::{
+        CELL_SCHEMA, Cell, End, Ends, Field, Impossible, KernelName, LabPath, Rule, Table, Tunnel,
+    },
     net::{Direction, Side},
     units::{Rate, Seed},
 };
@@ -42,6 +44,7 @@ pub(super) fn cell(view: &mut View<'_>, frame: &Frame<'_>) -> Option<Cell> {
         warmup: view.plain("warmup")?,
         idle: view.plain("idle")?,
         sample: view.plain("sample")?,
+        kernel: kernel(view)?,
         path: path?,
         tunnel: tunnel?,
         ends: ends?,
@@ -95,6 +98,15 @@ fn refuse(view: &mut View<'_>, impossible: &Impossible, numbers: &[usize]) {
             remedy: None,
         },
     });
+}
+
+/// The kernel; `Some(None)` if it is the usual one.
+fn kernel(view: &mut View<'_>) -> Option<Option<KernelName>> {
+    let name: String = view.plain("kernel")?;
+    Some(match name.as_str() {
+        KernelName::CURRENT => None,
+        name => KernelName::new(name),
+    })
 }
 
 fn factors(view: &View<'_>, factors: &[Factor]) -> BTreeMap<String, serde_json::Value> {

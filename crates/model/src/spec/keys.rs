@@ -9,9 +9,12 @@ use super::{
     reason::Reason,
     value::{Scalar, Value},
 };
-use crate::cell::bounds::{
-    MAX_BUFFER, MAX_FLOWS, MAX_LOWAT, MAX_MTU, MAX_PAYLOAD, MAX_SIZE, MAX_SOCKET, MAX_TIME,
-    MIN_MTU_V4, MIN_PAYLOAD, MIN_PROBE, MIN_SOCKET, MIN_TIME,
+use crate::cell::{
+    KernelName,
+    bounds::{
+        MAX_BUFFER, MAX_FLOWS, MAX_LOWAT, MAX_MTU, MAX_PAYLOAD, MAX_SIZE, MAX_SOCKET, MAX_TIME,
+        MIN_MTU_V4, MIN_PAYLOAD, MIN_PROBE, MIN_SOCKET, MIN_TIME,
+    },
 };
 
 /// A group of tables with the same keys.
@@ -165,6 +168,7 @@ pub(super) const KEYS: &[Key] = &[
     key(TOP, "warmup", ANY, Fallback::Text("2s"), "Load before measuring starts."),
     key(TOP, "idle", ANY, Fallback::Text("1s"), "Probing without load, before the load starts."),
     key(TOP, "sample", Kind::Time(MIN_TIME, MAX_TIME), Fallback::Text("10ms"), "Interval of the TCP_INFO and queue series."),
+    key(TOP, "kernel", Kind::Kernel, Fallback::Text(KernelName::CURRENT), "Kernel image of the lab: a series (`\"7.2\"`), a version, or the beginning of a hash, as `pathtwin lab kernel list` shows them; `\"current\"` is the usual one. Several of them in the matrix show what an upgrade changes."),
     key(TOP, "tunnel", Kind::Switch, Fallback::Rule("`\"none\"` without a `[tunnel]`"), "Short form of the table, for the matrix and `--set`: `\"none\"` (or `false`) removes the tunnel, `\"wireguard\"` adds it."),
 
     key(PATH, "rtt", ANY, Fallback::Text("20ms"), "Two-way propagation delay, half of it in each direction."),
@@ -336,4 +340,9 @@ pub(super) fn dotted(table: &str, leaf: &str) -> String {
     } else {
         format!("{table}.{leaf}")
     }
+}
+
+/// Returns true if the value of a key is the name of a kernel, which looks like a number.
+pub(super) fn is_kernel(key: &str) -> bool {
+    find(key).is_some_and(|key| matches!(key.kind, Kind::Kernel))
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::{
     quantity::{self, ValueError, show_duration},
     scalar::{
-        Checked, buffer, cc, count, is, maybe_time, name, names, not_in_lab, seed, shape, share,
-        size, text, time, word,
+        Checked, buffer, cc, count, is, kernel, maybe_time, name, names, not_in_lab, seed, shape,
+        share, size, text, time, word,
     },
     steps,
     value::{Load, Scalar, Switch, Value},
@@ -22,6 +22,8 @@ use crate::{
 pub(super) enum Kind {
     /// A name that is valid as a file name.
     Name,
+    /// The name of a kernel image.
+    Kernel,
     /// The name of a congestion control.
     Cc,
     /// A whole number within bounds.
@@ -105,6 +107,7 @@ impl Kind {
     pub(super) fn check(self, scalar: &Scalar) -> Checked<Value> {
         match self {
             Self::Name => name(scalar).map(Value::Text),
+            Self::Kernel => kernel(scalar).map(Value::Text),
             Self::Cc => cc(scalar).map(Value::Text),
             Self::Count(low, high) => count(scalar, low, high).map(Value::Count),
             Self::Seed => seed(scalar).map(Value::Count),
@@ -168,6 +171,7 @@ impl Kind {
     pub(super) fn describe(self) -> String {
         match self {
             Self::Name => "letters, digits, `.`, `_`, `-`".to_owned(),
+            Self::Kernel => "name of a kernel image".to_owned(),
             Self::Cc => "name of a congestion control".to_owned(),
             Self::Seed => "whole number from 0; from 2^63 on as text".to_owned(),
             Self::Count(low, high) => format!("whole number, {low} to {high}"),

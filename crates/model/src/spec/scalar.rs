@@ -75,6 +75,14 @@ pub(super) fn name(scalar: &Scalar) -> Checked<String> {
     }
 }
 
+/// A kernel: a text, since as a number 6.20 would be 6.2.
+pub(super) fn kernel(scalar: &Scalar) -> Checked<String> {
+    match scalar {
+        Scalar::Text(_) => name(scalar),
+        other => Err(ValueError::NoKernel(other.to_string())),
+    }
+}
+
 pub(super) fn cc(scalar: &Scalar) -> Checked<String> {
     let text = text(scalar, "cubic")?;
     match is_cc(text) {

@@ -34,6 +34,9 @@ pub fn write(cell: &Cell) -> String {
     spec.time("warmup", cell.warmup);
     spec.time("idle", cell.idle);
     spec.time("sample", cell.sample);
+    if let Some(kernel) = &cell.kernel {
+        spec.quoted("kernel", kernel);
+    }
     spec.table("[path]");
     spec.plain("mtu", cell.path.mtu);
     spec.quoted("ip", word_for(kind::FAMILIES, &cell.path.ip));

@@ -48,6 +48,7 @@ pub(crate) struct Cells {
   pathtwin lab run cases/4-speedtest/demo.toml
   pathtwin lab run path.toml --seed 7 --set path.loss=1% --output jsonl | jq .goodput_mbps
   pathtwin lab run path.toml --engine native     (this host's kernel, in real time, as root)
+  pathtwin lab run path.toml --set kernel=7.2          (an image of `lab kernel list`)
   pathtwin lab run sweep.toml --on slurm:partition=short --out results
 
 Exit codes: 0 all cells ran, 2 usage error, 3 something is missing, 4 a cell failed.")]

@@ -93,6 +93,9 @@ pub enum ValueError {
     /// It is impossible.
     #[error("{0}")]
     Impossible(#[from] Rule),
+    /// A number where the name of a kernel is needed.
+    #[error("{0} is no name of a kernel; write it in quotes, as \"7.2\"")]
+    NoKernel(String),
     /// A bare number where a unit is needed.
     #[error("{value} has no unit; write for instance \"{example}\"")]
     NoUnit {

@@ -1,0 +1,22 @@
+//! Pages of the documentation whose tables are made from kept results.
+
+use std::path::{Path, PathBuf};
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Checks the part of a page between two lines, or writes it if `UPDATE_DOCS` is set.
+pub(crate) fn check_section(page: &str, [begin, end]: [&str; 2], expected: &str) {
+    let file = root().join(page);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (before, rest) = text.split_once(begin).expect("the begin of the results");
+    let (shown, after) = rest.split_once(end).expect("the end of the results");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let text = format!("{before}{begin}{expected}{end}{after}");
+        std::fs::write(file, text).unwrap();
+        return;
+    }
+    assert!(shown == expected, "{page} is old: run with UPDATE_DOCS=1");
+}

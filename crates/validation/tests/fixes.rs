@@ -1,0 +1,32 @@
+//! `docs/fix.md` shows what the kept results of `fix` on lab paths give, and they keep the bounds.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+
+use common::{check_section, root};
+use validation::fixes::{Fixed, markdown, score};
+
+const BEGIN: &str = "<!-- results: made by UPDATE_DOCS=1 cargo test -p pathtwin-validation -->\n";
+const END: &str = "<!-- end of results -->";
+
+fn kept() -> Vec<Fixed> {
+    let text = std::fs::read_to_string(root().join("corpus/judged/fixes.jsonl")).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
+#[test]
+fn the_page_shows_the_tables_of_the_kept_results() {
+    let all = kept();
+    let table = format!("\n{}\n", markdown(&all, &score(&all)));
+    check_section("docs/fix.md", [BEGIN, END], &table);
+}
+
+#[test]
+fn healthy_paths_are_left_alone_and_no_path_is_worse_afterwards() {
+    let score = score(&kept());
+    assert_eq!(score.left_alone.hits, score.left_alone.of);
+    assert_eq!(score.not_worse.hits, score.not_worse.of);
+    assert_eq!(score.undone.hits, score.undone.of);
+}
