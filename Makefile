@@ -55,7 +55,18 @@ demo: build kernel ## build everything, run the speed test case as a matrix, mea
 test: build agent kernel ## build everything, then run all tests
 	@scripts/setup test
 	PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest PATHTWIN_TARGETS=$(abspath $(CARGO_TARGET_DIR)) \
-		$(CARGO) test $(CARGO_FLAGS) --workspace --no-fail-fast
+		$(CARGO) test $(CARGO_FLAGS) --workspace --no-fail-fast -- --show-output 2>&1 | scripts/tally
+
+.PHONY: user
+user: ## run the tests that use the network or the host as an ordinary user; as root with bbr and with cubic as the default
+	@scripts/setup test
+	@if [ "$$(id -u)" -ne 0 ]; then \
+		scripts/test-user; \
+	else \
+		for cc in bbr cubic; do \
+			scripts/test-user --cc $$cc || { [ $$? -eq 3 ] && echo "user: NOT RUN with $$cc"; }; \
+		done; \
+	fi
 
 .PHONY: sameness
 sameness: build kernel ## replay three cells a hundred times each under five host conditions

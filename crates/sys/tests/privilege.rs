@@ -33,13 +33,13 @@ fn main() {
         return test();
     }
     if !rustix::process::geteuid().is_root() {
-        println!("privilege: skipped: needs root");
+        println!("skipped: needs root");
         return;
     }
     // A container's root may lack some: CAP_SETGID, CAP_SETUID, CAP_NET_ADMIN, CAP_SYS_ADMIN.
     let needed = [6, 7, 12, 21].iter().fold(0, |set, bit| set | 1u64 << bit);
     if capabilities()[2] & needed != needed {
-        println!("privilege: skipped: this root lacks capabilities");
+        println!("skipped: this root lacks capabilities");
         return;
     }
     let own = env::current_exe().unwrap();
