@@ -71,7 +71,7 @@ pub(crate) fn default_congestion(bed: &Testbed, cell: &Cell) -> anyhow::Result<(
 
 fn mount_host(bed: &Testbed) -> anyhow::Result<()> {
     // The cell's folder holds a link to the host's root; the mount follows it.
-    boot::mount_read_only("hostfs", HOST, "/host")?;
+    boot::mount_foreign("hostfs", HOST, "/host")?;
     boot::mount("devtmpfs", "/host/dev", "")?;
     fs::create_dir_all("/host/dev/shm").and_then(|()| fs::create_dir_all("/host/dev/pts"))?;
     boot::mount("devpts", "/host/dev/pts", "")?;

@@ -54,6 +54,15 @@ fn iperf3_measures_the_rate_of_the_path() {
     assert!((0.9..0.96).contains(&(rate / 50e6)), "{rate}");
 }
 
+/// To an ordinary user of the host, root's programs belong to the overflow user 65534: `mount`,
+/// which is set-user-ID, then ran as that user in the guest ("must be superuser to use mount").
+#[test]
+fn a_program_with_the_set_user_id_bit_is_root_in_the_guest_of_an_ordinary_user() {
+    let command = "D=$(mktemp -d) && mount -t tmpfs none $D && touch $D/made && ls $D";
+    let (code, out, err) = exec(&["--on", "client", "--", "sh", "-c", command]);
+    assert_eq!((code, out.as_str()), (Some(0), "made\n"), "{err}");
+}
+
 #[test]
 fn curl_fetches_from_a_server_on_the_other_end() {
     let (code, out, err) = exec(&[

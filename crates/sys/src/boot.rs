@@ -19,13 +19,16 @@ pub fn mount(kind: &str, at: &str, data: &str) -> io::Result<()> {
     rustix::mount::mount(kind, at, kind, MountFlags::empty(), data.as_c_str()).map_err(fault)
 }
 
-/// Mounts a file system read-only.
+/// Mounts a file system of other owners: read-only, and without effect of set-user-ID bits. To an
+/// ordinary user of a host, whose user namespace has no other owners, root's programs belong to the
+/// overflow user 65534: `mount` would then run as that user in a guest, and be refused.
 ///
 /// # Errors
 /// The kernel refused: `mount(2)`.
-pub fn mount_read_only(kind: &str, at: &str, data: &str) -> io::Result<()> {
+pub fn mount_foreign(kind: &str, at: &str, data: &str) -> io::Result<()> {
     let data = CString::new(data).map_err(io::Error::from)?;
-    rustix::mount::mount(kind, at, kind, MountFlags::RDONLY, data.as_c_str())
+    let flags = MountFlags::RDONLY | MountFlags::NOSUID;
+    rustix::mount::mount(kind, at, kind, flags, data.as_c_str())
         .map_err(|e| io::Error::other(format!("mount {kind} ({data:?}) on {at}: {e}")))
 }
 
