@@ -1,7 +1,9 @@
 //! The next step: one choice for the summary and for every report.
 
+use analysis::view::View;
 use model::{
     findings::{CannotTell, Findings, Next},
+    net::Side,
     plan::Preset,
     run::Run,
     text::Text,
@@ -38,7 +40,8 @@ pub(crate) fn measurement(open: &[CannotTell]) -> Option<(Text, usize)> {
 
 /// The next longer plan between the same hosts.
 fn longer(run: &Run) -> Option<Preset> {
-    let is_on_hosts = !run.lab && !run.layers.is_empty();
+    let one_host = View::new(run).is_some_and(|view| view.host(Side::Near).is_both_ends());
+    let is_on_hosts = !run.lab && !run.layers.is_empty() && !one_host;
     let plan = run.plan.name.parse::<Preset>().ok()?;
     plan.longer().filter(|_| is_on_hosts)
 }

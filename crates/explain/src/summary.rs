@@ -3,7 +3,7 @@
 use analysis::view::View;
 use model::{
     findings::{Finding, Place},
-    net::{Direction, Layer},
+    net::{Direction, Layer, Side},
     text,
     text::{Text, Value},
 };
@@ -73,7 +73,16 @@ fn undecided(open: Option<Text>, view: &View, layer: Text) -> Text {
             )
         })
     });
-    let what = slow.unwrap_or_else(|| {
+    let one_host = || {
+        let limited = view
+            .directions()
+            .iter()
+            .any(|dir| dir.is_limited_by_processors());
+        (limited && view.host(Side::Near).is_both_ends()).then(|| {
+            text!("Both ends are one host, whose processors limit TCP: this run shows nothing of a path")
+        })
+    };
+    let what = slow.or_else(one_host).unwrap_or_else(|| {
         text!(
             "This run does not show what limits this {layer}",
             layer = layer

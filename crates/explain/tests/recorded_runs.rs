@@ -92,3 +92,14 @@ fn drops_that_cost_nothing_do_not_lead_loudly_on_a_full_path() {
         assert!(finding.severity <= Severity::Low, "{finding:#?}");
     }
 }
+
+/// Loopback, where each load of TCP met a busy processor: "application-limited", "reordering" and
+/// "nothing is wrong" were said of the measurement itself.
+#[test]
+fn processors_of_one_host_are_neither_a_path_nor_its_fault() {
+    let findings = findings("one-host-at-full-processors");
+    assert_eq!(codes(&findings), ["cpu-core"], "{findings:#?}");
+    assert_eq!(findings.findings[0].severity, Severity::Info);
+    let summary = findings.summary.to_string();
+    assert!(summary.starts_with("Both ends are one host"), "{summary}");
+}

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use analysis::view::{DirectionView, View};
 use model::{
     findings::{Findings, Next},
-    net::{Direction, Layer},
+    net::{Direction, Layer, Side},
     plan::Preset,
     remedy::{Dialect, Location, Remedy, commands},
     run::Run,
@@ -19,6 +19,9 @@ use crate::{
     number::{percent, short},
     shortfall,
 };
+
+/// How to measure between two hosts, where both ends were this one.
+const ELSEWHERE: &str = "  on the other host: pathtwin serve\n  here: the command that it prints\n";
 
 /// Dimensions of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +56,7 @@ pub fn text(
 ) -> String {
     let width = screen.width.max(40);
     let mut first = String::new();
-    first.push_str(&first_lines(&shortfall::text(run), width));
+    first.push_str(&first_lines(&shortfall::reasons(run), width));
     first.push_str(&verdict(findings, width));
     let figures = figures(run, width);
     let next = next(run, step, width);
@@ -156,7 +159,13 @@ fn goodput(dir: &DirectionView<'_>, width: usize) -> Option<String> {
         let bar = "#".repeat(filled) + &".".repeat(BAR - filled);
         line = format!("{line:<30} [{bar}]");
     }
-    let who = format!("{line}  {}", safe::line(&load.cc));
+    let who = match dir.is_limited_by_processors() {
+        true => format!(
+            "{line}  {}, at full processors: does not count",
+            safe::line(&load.cc)
+        ),
+        false => format!("{line}  {}", safe::line(&load.cc)),
+    };
     Some(if who.chars().count() + 2 <= width {
         who
     } else {
@@ -207,7 +216,12 @@ fn next(run: &Run, step: Option<&Next>, width: usize) -> String {
         }) => {
             let causes = if *decides == 1 { "cause" } else { "causes" };
             let text = format!("Next: {settle}; it decides {decides} {causes} that are open.");
-            let command = longer.map_or_else(String::new, |plan| again(run, plan));
+            let one_host = View::new(run).is_some_and(|v| v.host(Side::Near).is_both_ends());
+            let command = match longer {
+                Some(plan) => again(run, *plan),
+                None if one_host => ELSEWHERE.to_owned(),
+                None => String::new(),
+            };
             wrap(&safe::line(&text), "", width) + &command
         }
     }

@@ -21,6 +21,15 @@ const SHOWN: [FigureKind; 3] = [
 
 /// The text; empty if the run lacks nothing.
 pub fn text(run: &Run) -> String {
+    let mut out = reasons(run);
+    if let Some(lacks) = shortfall::of(run) {
+        not_counted(&mut out, &lacks);
+    }
+    out
+}
+
+/// The text without the figures that do not count.
+pub(crate) fn reasons(run: &Run) -> String {
     let mut out = String::new();
     for missing in &run.unreached {
         // Writing to a String cannot fail.
@@ -70,6 +79,9 @@ fn few(out: &mut String, lacks: &Shortfall) {
         let samples = if *count == 1 { "sample" } else { "samples" };
         let _ = writeln!(out, "  {count} {samples}: {}", line(&reason.to_string()));
     }
+}
+
+fn not_counted(out: &mut String, lacks: &Shortfall) {
     let shown = lacks.not_counted.iter();
     let rows: Vec<_> = shown
         .filter(|figure| SHOWN.contains(&figure.kind))

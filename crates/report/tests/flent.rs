@@ -77,6 +77,30 @@ fn flent_states_the_means_of_the_run() {
     close(&up, "TCP upload", goodput_bps(7) / 1e6);
 }
 
+/// Plots joined the end of one repeat to the beginning of the next by a line.
+#[test]
+fn between_repeats_there_is_a_gap() {
+    let run = run(vec![
+        load(tcp(Direction::Down, 1), 0, &[1]),
+        load(tcp(Direction::Down, 1), 30_000_000, &[3]),
+        load(tcp(Direction::Down, 1), 60_000_000, &[7]),
+    ]);
+    let file = flent(&run, None).unwrap();
+    let document: serde_json::Value =
+        serde_json::from_reader(flate2::read::GzDecoder::new(file.as_slice())).unwrap();
+    let values = document["results"]["TCP download"].as_array().unwrap();
+    let times = document["x_values"].as_array().unwrap();
+    assert_eq!(times.len(), values.len());
+    let gaps: Vec<f64> = times
+        .iter()
+        .zip(values)
+        .filter(|(_, value)| value.is_null())
+        .map(|(at, _)| at.as_f64().unwrap())
+        .collect();
+    // Each at the start of a measured time, which is 2 s after that of the load.
+    assert_eq!(gaps, [32.0, 62.0]);
+}
+
 #[test]
 fn flows_and_directions_at_once_have_their_names_in_flent() {
     let bidirectional = |direction| Key {

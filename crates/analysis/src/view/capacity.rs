@@ -6,12 +6,19 @@ use super::{DirectionView, Load};
 impl DirectionView<'_> {
     /// Returns the path's capacity for one flow, bit/s of IP packets: the maximum delivered by UDP
     /// or by a TCP load with as few flows. UDP alone may be limited, or its search may have ended
-    /// early. `None` without a sweep.
+    /// early. `None` without a sweep, and where neither was limited by the path.
     pub fn flow_capacity_bps(&self) -> Option<f64> {
-        Some(
-            self.carried_by_tcp_bps()
-                .fold(self.sweep()?.capacity_bps, f64::max),
-        )
+        let sweep = self.sweep()?;
+        let is_reached = sweep.above.is_some() || !self.is_limited_by_processors();
+        let most = self.carried_by_tcp_bps().fold(sweep.capacity_bps, f64::max);
+        is_reached.then_some(most)
+    }
+
+    /// Whether every TCP load met a busy processor: its rate is then one of the hosts, and no
+    /// sample of it counts.
+    pub fn is_limited_by_processors(&self) -> bool {
+        let samples = self.tcp_samples();
+        !samples.is_empty() && samples.iter().all(|sample| !sample.valid)
     }
 
     /// Returns the minimum capacity of the path, bit/s of IP packets: [`Self::flow_capacity_bps`],

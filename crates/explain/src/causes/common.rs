@@ -18,12 +18,31 @@ pub(super) fn filled(view: &View) -> bool {
     !shares.is_empty() && shares.iter().all(|share| *share >= FULL)
 }
 
+/// The verdict where the capacity of a direction is unknown.
+pub(super) fn no_capacity(dir: &DirectionView) -> Verdict {
+    if dir.sweep().is_none() {
+        undecided(Need::Sweep.missing(), Need::Sweep.settle())
+    } else if dir.sender().is_both_ends() {
+        undecided(
+            text!("both ends are one host: its processors are the path"),
+            text!("the same plan between two hosts"),
+        )
+    } else {
+        undecided(
+            text!("processors limited TCP, and UDP was not sent faster than the path carries"),
+            text!(
+                "the same plan while both hosts have nothing else to do, or between faster hosts"
+            ),
+        )
+    }
+}
+
 /// The share of the capacity that a load uses, and the capacity as payload, bit/s; the verdict
 /// where the load fills the path, or where the capacity is unknown.
 pub(super) fn below_capacity(dir: &DirectionView, load: &Load) -> Result<(f64, f64), Verdict> {
     let (Some(filled), Some(carries)) = (dir.utilization(load), dir.payload_capacity_bps(load))
     else {
-        return Err(undecided(Need::Sweep.missing(), Need::Sweep.settle()));
+        return Err(no_capacity(dir));
     };
     if filled >= FULL {
         return Err(ruled_out(text!(

@@ -147,7 +147,8 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
     // that was not seen is not held against the processor: one figure does not lead on a path that
     // is full.
     let line = used.unwrap_or(0.0) + softirq < processor::MATTERS && filled(&view) && !signs[1];
-    if line {
+    // Between two programs of one host there is nothing else that could limit.
+    if line || host.is_both_ends() {
         return verdict.at(Severity::Info);
     }
     verdict

@@ -8,7 +8,7 @@ use model::{
     text,
 };
 
-use super::{FULL, percent, rate};
+use super::{FULL, no_capacity, percent, rate};
 use crate::{
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
@@ -62,7 +62,7 @@ fn test(dir: &DirectionView) -> Verdict {
         );
     };
     let Some(filled) = dir.reverse().utilization(&back) else {
-        return undecided(Need::Sweep.missing(), Need::Sweep.settle());
+        return no_capacity(&dir.reverse());
     };
     if filled < FULL {
         return ruled_out(text!(

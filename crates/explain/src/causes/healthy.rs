@@ -8,7 +8,7 @@ use model::{
     text,
 };
 
-use super::{FULL, bloat, percent, rate, time};
+use super::{FULL, bloat, no_capacity, percent, rate, time};
 use crate::{
     brief,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
@@ -73,13 +73,7 @@ fn test(view: &View) -> Verdict {
             model::net::Direction::Up => text!("up"),
         };
         let Some(filled) = dir.utilization(&load) else {
-            return undecided(
-                text!(
-                    "the path's capacity {direction} was not measured",
-                    direction = name()
-                ),
-                Need::Sweep.settle(),
-            );
+            return no_capacity(&dir);
         };
         if filled < FULL && brief::is(&dir, &load) {
             return brief::verdict(&dir, &load);

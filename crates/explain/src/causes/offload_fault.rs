@@ -9,7 +9,7 @@ use model::{
     text::Text,
 };
 
-use super::{percent, rate};
+use super::{no_capacity, percent, rate};
 use crate::{
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::{Scope, device},
@@ -81,7 +81,7 @@ fn test(dir: &DirectionView) -> Verdict {
         .max_by(|a, b| a.goodput_bps.total_cmp(&b.goodput_bps))
         .unwrap_or(load);
     let Some(filled) = dir.utilization(&best) else {
-        return undecided(Need::Sweep.missing(), Need::Sweep.settle());
+        return no_capacity(dir);
     };
     if filled > COLLAPSED {
         return ruled_out(text!(

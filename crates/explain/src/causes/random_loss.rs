@@ -13,7 +13,7 @@ use model::{
 };
 
 use self::seen::{Events, From, loss};
-use super::{FULL, percent, rate, time, whole};
+use super::{FULL, no_capacity, percent, rate, time, whole};
 use crate::{
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
@@ -84,7 +84,7 @@ fn test(dir: &DirectionView) -> Verdict {
         return undecided(Need::Tcp.missing(), Need::Tcp.settle());
     };
     let Some(carries) = dir.payload_capacity_bps(&load) else {
-        return undecided(Need::Sweep.missing(), Need::Sweep.settle());
+        return no_capacity(dir);
     };
     if models::loss_based_bps(&load.cc, 0.01, 0.1, 1448.0).is_none() {
         return ruled_out(text!("{cc} is not known to be loss-based", cc = &load.cc));
