@@ -201,7 +201,7 @@ fn is_possible() -> bool {
         .filter(|program| !has(program))
         .collect();
     if !is_root() || !lacking.is_empty() {
-        println!("SKIPPED: two hosts over a lossy line need root; not found: {lacking:?}");
+        println!("skipped: two hosts over a lossy line need root; not found: {lacking:?}");
     }
     is_root() && lacking.is_empty()
 }
@@ -311,7 +311,7 @@ fn a_lossy_line_is_fixed_on_the_host_that_sends_and_undo_leaves_no_trace() {
     let (code, message) = hosts.fix(&["--far-ssh", "root@far", "--out", page.to_str().unwrap()]);
     // Other load on this machine is not for the test to decide.
     if message.contains("busiest processor was") {
-        println!("SKIPPED: the processors are busy with other work");
+        println!("skipped: the processors are busy with other work");
         return;
     }
     assert_eq!(code, Some(0), "{message}");

@@ -49,7 +49,7 @@ fn state() -> String {
 /// Returns true if this test can run; prints why not.
 fn can() -> bool {
     if !is_root() {
-        eprintln!("SKIPPED: the native engine needs root");
+        eprintln!("skipped: the native engine needs root");
     }
     is_root()
 }

@@ -234,6 +234,7 @@ fn ctrl_c_ends_with_what_was_seen() {
 #[test]
 fn it_needs_no_root() {
     if !is_root() {
+        eprintln!("skipped: becoming another user needs root");
         return;
     }
     let output = Command::new("setpriv")

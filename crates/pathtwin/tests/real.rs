@@ -50,7 +50,7 @@ repeat = true
 /// it.
 fn judged(name: &str) -> Option<Value> {
     if !is_root() {
-        eprintln!("SKIPPED: namespaces and shapers need root");
+        eprintln!("skipped: namespaces and shapers need root");
         return None;
     }
     let folder = tempfile::tempdir().expect("make a folder");

@@ -77,6 +77,73 @@ fn the_page_draws_its_charts_without_an_error_at_every_size_and_in_both_language
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);
 }
 
+/// Elements that are cut off: beyond the window without an ancestor that scrolls, or wider than a
+/// box that hides what does not fit.
+const CUT_OFF: &str = "[...document.querySelectorAll('body *')].filter(e => {
+    const box = e.getBoundingClientRect(), style = getComputedStyle(e);
+    if (box.width < 2 || box.height < 2 || style.visibility === 'hidden') return false;
+    if (e.closest('.skip, svg, canvas, .uplot')) return false;
+    if (/hidden|clip/.test(style.overflowX) && e.scrollWidth > e.clientWidth + 1) return true;
+    if (box.left >= -1 && box.right <= innerWidth + 1) return false;
+    for (let up = e.parentElement; up; up = up.parentElement)
+        if (/auto|scroll/.test(getComputedStyle(up).overflowX)) return false;
+    return true;
+}).map(e => `${e.tagName}.${e.className}: ${(e.textContent || '').slice(0, 60)}`)";
+
+#[test]
+fn nothing_is_cut_off_on_a_phone_and_commands_are_copied_by_a_button() {
+    let made = made();
+    let mut browser = Browser::start();
+    for dark in [false, true] {
+        for (page, viewport) in [
+            (&made.page, PHONE),
+            (&made.chinese, PHONE),
+            (&made.rows_page, PHONE),
+            (&made.page, DESK),
+        ] {
+            browser.open(page, Viewport { dark, ..viewport });
+            browser.value("document.querySelectorAll('details').forEach(d => { d.open = true })");
+            let cut = browser.value(CUT_OFF);
+            assert_eq!(cut, serde_json::json!([]), "{page:?} at {viewport:?}");
+        }
+    }
+    // Each command has its button, which no other script than the page's own can add.
+    let buttons = "document.querySelectorAll('pre.commands').length";
+    let commands = browser.value(buttons).as_u64().unwrap();
+    let copyable = "document.querySelectorAll('.copyable > pre.commands ~ button, .copyable > button ~ pre.commands').length";
+    assert!(commands > 0);
+    assert_eq!(browser.value(copyable), commands);
+}
+
+/// One third of the first card was empty once.
+#[test]
+fn the_first_card_is_filled_and_has_a_bar_of_what_tcp_gets() {
+    let made = made();
+    let mut browser = Browser::start();
+    for viewport in [DESK, PHONE] {
+        browser.open(&made.page, viewport);
+        let filled = browser.value(
+            "(() => {
+                const card = document.querySelector('.verdict'), box = card.getBoundingClientRect();
+                const range = document.createRange();
+                range.selectNodeContents(card);
+                const rights = [...range.getClientRects()].map(r => Math.min(r.right, box.right));
+                return (Math.max(...rights) - box.left) / box.width;
+            })()",
+        );
+        assert!(filled.as_f64().unwrap() > 0.67, "{viewport:?}: {filled}");
+        let bar = browser.value(
+            "(() => {
+                const bar = document.querySelector('.verdict .shares svg').getBoundingClientRect();
+                return bar.top < innerHeight && bar.width > 0.6 * innerWidth * 0.5 ? 1 : 0;
+            })()",
+        );
+        assert_eq!(bar, 1, "{viewport:?}: no bar on the first screen");
+    }
+    let spec = browser.value("[...document.querySelectorAll('pre.commands')].some(p => p.textContent.includes('[path.down]'))");
+    assert_eq!(spec, true, "the spec is not among what reproduces the run");
+}
+
 #[test]
 fn the_chinese_page_says_its_findings_in_chinese() {
     let made = made();
@@ -215,6 +282,14 @@ fn an_accessibility_checker_finds_nothing() {
     let pages = [
         (&made.page, DESK),
         (&made.page, dark),
+        (&made.page, PHONE),
+        (
+            &made.page,
+            Viewport {
+                dark: true,
+                ..PHONE
+            },
+        ),
         (&made.chinese, PHONE),
         (&made.rows_page, DESK),
         (&made.rows_page, dark),

@@ -53,7 +53,7 @@ fn names(path: &str) -> Vec<String> {
 #[test]
 fn root_is_left_for_nobody_and_every_congestion_control_can_still_be_chosen() {
     if !is_root() {
-        eprintln!("SKIPPED: needs root");
+        eprintln!("skipped: needs root");
         return;
     }
     let folder = tempfile::tempdir().expect("make a folder");

@@ -12,7 +12,7 @@ use model::{
 
 use crate::{
     printed::shown,
-    wrap::{WIDTH, wrap},
+    wrap::{WIDTH, command, wrap},
 };
 
 /// Columns of the name and of the host.
@@ -79,8 +79,9 @@ fn details(out: &mut String, best: &Tried) {
         }
     }
     for remedy in &best.remedies {
-        for command in commands(remedy, Dialect::Linux) {
-            let _ = writeln!(out, "  {}# {command}", host(remedy.on));
+        for line in commands(remedy, Dialect::Linux) {
+            let line = format!("{}# {line}", host(remedy.on));
+            out.push_str(&command(&line, "  ", WIDTH));
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::{
     findings::{place, wrap},
     number::{percent, short},
     shortfall,
+    wrap::{self, command},
 };
 
 /// How to measure between two hosts, where both ends were this one.
@@ -79,14 +80,7 @@ pub fn text(
 /// The first lines of a text, wrapped where they are too long.
 fn first_lines(text: &str, width: usize) -> String {
     const MOST: usize = 11;
-    let fitting = |line: &str| match line.chars().count() > width {
-        true => {
-            let indent = &line[..line.len() - line.trim_start().len()];
-            wrap(line, indent, width)
-        }
-        false => format!("{line}\n"),
-    };
-    cut(&text.lines().map(fitting).collect::<String>(), MOST)
+    cut(&wrap::lines(text, width), MOST)
 }
 
 fn cut(text: &str, lines: usize) -> String {
@@ -234,9 +228,8 @@ fn remedy(remedy: &Remedy, width: usize) -> String {
     };
     let text = format!("Next{on}: {}.", remedy.sentence());
     let mut out = cut(&wrap(&safe::line(&text), "", width), REMARK);
-    for command in commands(remedy, Dialect::Linux) {
-        // A command is one line, to be copied; writing to a String cannot fail.
-        let _ = writeln!(out, "  {}", safe::line(&command));
+    for line in commands(remedy, Dialect::Linux) {
+        out.push_str(&command(&safe::line(&line), "  ", width));
     }
     out
 }

@@ -12,10 +12,10 @@ use model::{
     text::{Text, capital},
 };
 
+use crate::wrap::{WIDTH, command};
+
 /// Mark of decisive evidence.
 const DECIDES: &str = ">";
-/// Width of running text.
-pub(crate) const WIDTH: usize = 80;
 
 /// Findings as text. With `all`, ruled-out and undecided causes are listed in full, otherwise in
 /// one line each.
@@ -31,16 +31,22 @@ pub fn text(findings: &Findings, all: bool) -> String {
 }
 
 fn one(out: &mut String, number: usize, finding: &Finding) {
-    // Writing to a String cannot fail.
-    let _ = writeln!(
-        out,
-        "{number}. {}{}   {}, {:.0} % sure   [{}]",
-        safe::line(&finding.title.to_string()),
-        place(finding.place),
+    let title = format!("{number}. {}{}", finding.title, place(finding.place));
+    let sure = format!(
+        "{}, {:.0} % sure   [{}]",
         finding.severity,
         finding.confidence * 100.0,
-        safe::line(finding.code.as_str())
+        finding.code
     );
+    // In one line, or in two where that is too long.
+    let together = format!("{title}   {sure}");
+    match together.chars().count() <= WIDTH {
+        true => out.push_str(&format!("{}\n", safe::line(&together))),
+        false => {
+            out.push_str(&wrapped(&safe::line(&title), ""));
+            out.push_str(&wrapped(&safe::line(&sure), "   "));
+        }
+    }
     out.push_str(&wrapped(
         &format!("{}.", capital(&finding.text.to_string())),
         "   ",
@@ -104,9 +110,8 @@ fn next(out: &mut String, first: bool, remedy: &Remedy) {
         if dialect == Dialect::OpenWrt {
             out.push_str("      # or, on OpenWrt:\n");
         }
-        for command in commands(remedy, dialect) {
-            // Writing to a String cannot fail.
-            let _ = writeln!(out, "      {command}");
+        for line in commands(remedy, dialect) {
+            out.push_str(&command(&line, "      ", WIDTH));
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     figures::{FigureTable, row_name, tables},
     number::{percent, short},
     printed::printed,
+    wrap,
 };
 
 /// The text; tables may be as wide as they need.
@@ -44,7 +45,11 @@ fn whole(run: &Run, width: Option<usize>) -> String {
         let _ = writeln!(out, "  {}", safe::line(&line));
     }
     tail(run, &mut out);
-    safe::lines(&out).into_owned()
+    let out = safe::lines(&out);
+    match width {
+        Some(width) => wrap::lines(&out, width),
+        None => out.into_owned(),
+    }
 }
 
 fn head(run: &Run, out: &mut String) {

@@ -139,7 +139,10 @@ fn forms(weapon: &str) -> Vec<(&'static str, String)> {
         ("facts", report::facts::text(&run.near.facts)),
         ("findings", report::findings::text(&findings, true)),
         ("findings, short", report::findings::text(&findings, false)),
-        ("comparison", report::comparison::text(&comparison, true)),
+        (
+            "comparison",
+            report::comparison::text(&comparison, true, Some(80)),
+        ),
         ("csv", report::csv::csv(&run)),
         ("markdown", report::markdown::markdown(&run, &findings)),
         (

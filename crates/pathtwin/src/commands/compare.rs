@@ -26,7 +26,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
     );
     match arguments.output {
         Form::Text => {
-            let text = report::comparison::text(&comparison, arguments.all);
+            let text = report::comparison::text(&comparison, arguments.all, format::width());
             format::text(&text)?;
         }
         Form::Json => format::json(&comparison)?,

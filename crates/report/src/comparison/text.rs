@@ -1,24 +1,23 @@
 //! Comparisons as text for terminals.
 
-use std::fmt::Write as _;
-
 use model::{
     comparison::{Compared, Comparison, Verdict},
     safe,
 };
 
 use super::{ORDER, chance, change, count, reading, side, title};
-use crate::plain;
+use crate::{findings::wrap, fit};
 
-/// The text; unchanged and undecided lines only if `all`.
-pub fn text(comparison: &Comparison, all: bool) -> String {
-    let mut out = format!(
-        "{}: {}\n",
-        safe::line(&title(comparison)),
-        count(comparison)
-    );
+/// The text; unchanged and undecided lines only if `all`. Within a `width`, columns that do not fit
+/// are left out, the least important first.
+pub fn text(comparison: &Comparison, all: bool, width: Option<usize>) -> String {
+    let running = |text: &str| match width {
+        Some(width) => wrap(&safe::line(text), "", width),
+        None => format!("{}\n", safe::line(text)),
+    };
+    let mut out = running(&format!("{}: {}", title(comparison), count(comparison)));
     if let Some(why) = &comparison.no_throughput {
-        let _ = writeln!(out, "NOT COMPARED: {}", safe::line(&why.to_string()));
+        out.push_str(&running(&format!("NOT COMPARED: {why}")));
     }
     let shown = |verdict| all || matches!(verdict, Verdict::Worse | Verdict::Better);
     let lines: Vec<&Compared> = ORDER
@@ -27,12 +26,13 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
         .flat_map(|verdict| comparison.with(*verdict))
         .collect();
     if !lines.is_empty() {
-        let rows = lines.into_iter().map(row).collect();
-        let heading = ["", "figure", "before", "after", "change", "p"];
-        let _ = write!(out, "\n{}", plain::table(&heading, &[2, 3, 4, 5], rows));
+        let rows: Vec<Vec<String>> = lines.into_iter().map(row).collect();
+        out.push('\n');
+        out.push_str(&fit::table(&columns(), &rows, width));
     }
     if !comparison.lines.is_empty() {
-        let _ = writeln!(out, "\n{}", reading(comparison));
+        out.push('\n');
+        out.push_str(&running(&reading(comparison)));
     }
     for (side, keys) in [
         ("before", &comparison.only_before),
@@ -40,13 +40,30 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
     ] {
         let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
         if !keys.is_empty() {
-            let _ = writeln!(out, "only {side}: {}", safe::line(&keys.join(", ")));
+            out.push_str(&running(&format!("only {side}: {}", keys.join(", "))));
         }
     }
     for note in &comparison.notes {
-        let _ = writeln!(out, "note: {}", safe::line(&note.to_string()));
+        out.push_str(&running(&format!("note: {note}")));
     }
     out
+}
+
+/// Columns of the table: the change is what is asked for, and the verdict has its reason in `p`.
+fn columns() -> [fit::Column; 6] {
+    [
+        ("", false, fit::ALWAYS),
+        ("figure", false, fit::ALWAYS),
+        ("before", true, 60),
+        ("after", true, 80),
+        ("change", true, 90),
+        ("p", true, 50),
+    ]
+    .map(|(heading, right, importance)| fit::Column {
+        heading: heading.to_owned(),
+        right,
+        importance,
+    })
 }
 
 fn row(line: &Compared) -> Vec<String> {

@@ -15,7 +15,7 @@ pub const STYLE: &str = concat!(
 pub const SCRIPT: &str = include_str!("assets/speedtest.js");
 
 /// Texts of the script: the parts of the test, and its verdicts.
-const SCRIPT_WORDS: [(&str, &str); 15] = [
+const SCRIPT_WORDS: [(&str, &str); 16] = [
     ("idle", "speed-idle"),
     ("down-bbr", "speed-down-bbr"),
     ("down-cubic", "speed-down-cubic"),
@@ -31,6 +31,7 @@ const SCRIPT_WORDS: [(&str, &str); 15] = [
     ("verdict-wireless", "speed-verdict-wireless"),
     ("verdict-single", "speed-verdict-single"),
     ("verdict-none", "speed-verdict-none"),
+    ("verdict-lacks", "speed-verdict-lacks"),
 ];
 
 /// Rows of the table: goodput and RTT beside the load, by the ids that the script fills.

@@ -56,6 +56,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Nothing stands out: the figures are those of the path.",
     ),
     (
+        "speed-verdict-lacks",
+        "Open: whether another congestion control is faster; the server may use only one of the two.",
+    ),
+    (
         "speed-token-where",
         "This speed test requires a token: the file that pathtwin serve named when it started.",
     ),
