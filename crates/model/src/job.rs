@@ -241,3 +241,51 @@ pub struct Facts {
     /// Missing features, with the kernel's error.
     pub lacks: BTreeMap<String, String>,
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::change::State;
+
+    /// What was a plain string is a text now.
+    #[test]
+    fn a_proof_of_an_earlier_program_is_read() {
+        let stored = r#"{"error": "turn 1 failed", "left_changed": "net.a = 1; net.b = 2",
+            "not_applied": ["the moon is full"], "changes": [{"schema": 1, "program": "0",
+            "id": "07070707070707070707070707070707",
+            "state": {"is": "rollback_failed", "step": 0, "error": "no device"},
+            "scope": {"boot": "b", "netns": 1, "host": "h"},
+            "steps": [{"setting": {"kind": "sysctl", "name": "net.a", "value": "1"},
+                "old": {"kind": "parameter", "value": "0"}}],
+            "events": [{"boottime_ns": 5, "what": "planned"}]}],
+            "proof": {"schema": 1, "program": "0", "changes": [], "goal": "balanced",
+            "decision": "kept", "says": "kept", "figures": [], "turns": [],
+            "acted": [{"setting": "MTU of wg0: 1400 bytes", "evidence": "it is not there"}],
+            "comparison": {"schema": 1, "before": {"name": "", "runs": []},
+                "after": {"name": "", "runs": []}, "threshold": 0.02,
+                "share_threshold": 0.001, "lines": []}}}"#;
+        let read: ProveOutput = serde_json::from_str(stored).unwrap();
+        assert_eq!(read.error, Some(Text::plain("turn 1 failed")));
+        assert_eq!(read.left_changed, [Text::plain("net.a = 1; net.b = 2")]);
+        let change = &read.changes[0];
+        assert_eq!(change.events[0].what, Text::plain("planned"));
+        assert!(
+            matches!(&change.state, State::RollbackFailed { step: 0, error }
+            if *error == Text::plain("no device"))
+        );
+        let acted = &read.proof.as_ref().unwrap().acted[0];
+        assert_eq!(acted.setting, Text::plain("MTU of wg0: 1400 bytes"));
+        let written = serde_json::to_string(&read).unwrap();
+        assert_eq!(serde_json::from_str::<ProveOutput>(&written).unwrap(), read);
+    }
+
+    #[test]
+    fn a_proof_without_anything_left_changed_is_read() {
+        for text in ["{}", r#"{"left_changed": null}"#, r#"{"left_changed": []}"#] {
+            let read: ProveOutput = serde_json::from_str(text).unwrap();
+            assert!(read.left_changed.is_empty(), "{text}");
+        }
+    }
+}

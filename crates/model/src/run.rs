@@ -33,6 +33,7 @@ use crate::{
     facts::HostFacts,
     net::{IpVersion, Layer},
     plan::Plan,
+    text,
     text::Text,
 };
 
@@ -131,13 +132,27 @@ pub struct Unreached {
 
 /// Error of reading a Run.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum RunError {
     /// Not a Run document.
-    #[error("not a run: {0}")]
     Format(#[from] serde_json::Error),
     /// Written by a later version.
-    #[error("the run has schema {0}, and this program knows up to {RUN_SCHEMA}: update pathtwin")]
     Newer(u32),
+}
+
+impl RunError {
+    /// The error with its values, for reports in any language. What a parser reports is English.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Format(error) => text!("not a run: {error}", error = error.to_string()),
+            Self::Newer(schema) => text!(
+                "the run has schema {schema}, and this program knows up to {known}: update \
+                 pathtwin",
+                schema = *schema,
+                known = RUN_SCHEMA
+            ),
+        }
+    }
 }
 
 impl End {

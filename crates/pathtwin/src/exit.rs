@@ -1,6 +1,8 @@
 //! Exit codes, and errors with theirs.
 
-use std::process::ExitCode;
+use std::{io, process::ExitCode};
+
+use model::text::Value;
 
 /// Exit codes (see `docs/reference/exit-codes.md`).
 pub mod code {
@@ -129,10 +131,14 @@ pub fn of(result: Result<ExitCode, Failure>) -> ExitCode {
 /// is not repeated: some errors include theirs.
 fn message(error: &anyhow::Error) -> String {
     let mut message = String::new();
-    for cause in error.chain().map(ToString::to_string) {
+    for cause in error.chain() {
+        // Texts have the usual errors of the system in words of their own.
+        let of_system = cause.downcast_ref::<io::Error>().map(Value::from);
+        let is_told = of_system.is_some_and(|cause| message.contains(&cause.to_string()));
+        let cause = cause.to_string();
         if message.is_empty() {
             message = cause;
-        } else if !message.contains(&cause) {
+        } else if !is_told && !message.contains(&cause) {
             message.push_str(": ");
             message.push_str(&cause);
         }
@@ -142,8 +148,6 @@ fn message(error: &anyhow::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
 
     #[derive(Debug)]
@@ -173,5 +177,15 @@ mod tests {
             message(&error),
             "read the plan: cannot open x: the disk is gone; try another file"
         );
+    }
+
+    /// EACCES is 13 (include/uapi/asm-generic/errno-base.h). The text of an error has it in words
+    /// of its own, and the system's were appended to them.
+    #[test]
+    fn what_the_system_reports_is_not_repeated_in_other_words() {
+        let denied = io::Error::from_raw_os_error(13);
+        let why = Value::from(&denied);
+        let error = anyhow::Error::new(denied).context(format!("cannot open x: {why}"));
+        assert_eq!(message(&error), "cannot open x: permission denied");
     }
 }

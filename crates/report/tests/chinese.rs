@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "common/changes.rs"]
+mod changes;
 mod common;
 
 use std::{collections::BTreeMap, time::Duration};
@@ -17,15 +19,16 @@ use report::{
 };
 
 /// Names that are the same in every language: of units and protocols ...
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "MHz", "MTU", "MiB", "NAT", "QUIC", "RPS", "RTT", "TCP", "UDP", "XPS", "dBm", "cwnd", "MSS",
-    "min",
+    "VPN", "min",
 ];
 /// ... of programs and products ...
-const PROGRAMS: [&str; 9] = [
+const PROGRAMS: [&str; 10] = [
     "Linux",
     "lab",
     "Intel",
+    "NixOS",
     "OpenWrt",
     "WireGuard",
     "netbird",
@@ -34,7 +37,7 @@ const PROGRAMS: [&str; 9] = [
     "composed",
 ];
 /// ... and of the kernel, iproute2 and causes.
-const SETTINGS: [&str; 22] = [
+const SETTINGS: [&str; 23] = [
     "cases",
     "seed",
     "bbr",
@@ -45,6 +48,7 @@ const SETTINGS: [&str; 22] = [
     "ether",
     "facts",
     "fifo",
+    "htb",
     "igc",
     "jitter",
     "lock",
@@ -100,8 +104,8 @@ fn visible(html: &str) -> String {
     text
 }
 
-/// The English words of a text, without names: words of three letters or more, each with the line
-/// that it is in.
+/// The English words of a text, without names, commands in backquotes and their options: words of
+/// three letters or more, each with the line that it is in.
 fn english(text: &str) -> BTreeMap<&str, &str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "._-=/%".contains(c);
     let is_word = |w: &str| w.len() > 2 && w.chars().all(|c| c.is_ascii_alphabetic());
@@ -111,7 +115,11 @@ fn english(text: &str) -> BTreeMap<&str, &str> {
     };
     let mut found = BTreeMap::new();
     for line in text.lines() {
-        for word in line.split(|c: char| !is_part(c)) {
+        let outside = line.split('`').step_by(2).flat_map(|part| {
+            let words = part.split(|c: char| !is_part(c));
+            words.filter(|word| !word.starts_with("--"))
+        });
+        for word in outside {
             let word = word.trim_matches(['.', '-', '/', '=', '%']);
             if is_word(word) && !is_name(word) {
                 found.insert(word, line);
@@ -197,4 +205,33 @@ fn the_chinese_page_of_a_twin_and_an_advice_has_no_english_but_names() {
     let text = visible(&page);
     assert!(text.contains("不做改变"));
     assert_eq!(english(&text), BTreeMap::new());
+}
+
+/// Settings, states, refusals and errors were English sentences in the page of a proof.
+#[test]
+fn the_chinese_page_of_a_proof_has_no_english_but_names() {
+    let documents = Documents {
+        changes: changes::proofs(),
+        ..Documents::default()
+    };
+    let page = page_of(&documents);
+    let text = visible(&page);
+    assert!(text.contains("已确认并写入文件") && text.contains("保持原样"));
+    assert_eq!(english(&text), BTreeMap::new());
+    assert_eq!(page.matches("lang=\"en\"").count(), 0);
+}
+
+/// The test of the test: a sentence without a translation is found.
+#[test]
+fn an_english_rest_on_a_page_is_found() {
+    let proof = model::job::ProveOutput {
+        error: Some(model::text::Text::plain("the moon is full")),
+        ..Default::default()
+    };
+    let documents = Documents {
+        changes: vec![proof],
+        ..Documents::default()
+    };
+    let text = visible(&page_of(&documents));
+    assert!(english(&text).contains_key("moon"), "{text}");
 }

@@ -8,7 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::value::RawValue;
 
-use model::history::Kind;
+use model::{history::Kind, text, text::Text};
 
 use crate::{Cause, Document, Filter, Saved, Store, StoreError};
 
@@ -92,7 +92,7 @@ impl Store {
             let parts = [head.as_bytes(), b",\"body\":", &body, b"}\n"];
             for part in parts {
                 out.write_all(part).map_err(|e| StoreError::Format {
-                    what: "the archive".to_owned(),
+                    what: text!("the archive"),
                     why: e.into(),
                 })?;
             }
@@ -115,7 +115,7 @@ impl Store {
         labels: &[(String, String)],
     ) -> Result<Imported, StoreError> {
         let cannot = |e: std::io::Error| StoreError::Format {
-            what: name.to_owned(),
+            what: Text::name(name),
             why: e.into(),
         };
         let mut imported = Imported::default();
@@ -124,7 +124,7 @@ impl Store {
         let mut number = 0;
         let longest = self.largest.saturating_add(AROUND);
         let too_large = |text: &[u8], number: u64| StoreError::TooLarge {
-            what: format!("{name}, line {number},"),
+            what: text!("{name}, line {number},", name = name, number = number),
             bytes: text.len() as u64,
             largest: longest,
         };
@@ -197,7 +197,7 @@ impl Document {
     /// It is neither, or of a newer program.
     pub fn of_line(text: &[u8], name: &str) -> Result<Self, StoreError> {
         let wrong = |why: Cause| StoreError::Format {
-            what: name.to_owned(),
+            what: Text::name(name),
             why,
         };
         let Ok(line) = serde_json::from_slice::<Line>(text) else {

@@ -13,7 +13,7 @@ pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
 
 pub(crate) fn compress(document: &Document) -> Result<Vec<u8>, StoreError> {
     zstd::encode_all(document.body.as_slice(), 6).map_err(|e| StoreError::Format {
-        what: format!("the {} {}", document.kind, document.id),
+        what: document.text(),
         why: e.into(),
     })
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use model::{
     history::Kind,
     run::{RUN_SCHEMA, Run, RunError},
+    text,
+    text::Text,
 };
 
 use crate::{StoreError, facts};
@@ -50,6 +52,15 @@ pub struct FigureRow {
 }
 
 impl Document {
+    /// Its kind and id, for errors.
+    pub(crate) fn text(&self) -> Text {
+        text!(
+            "the {kind} {id}",
+            kind = self.kind.to_string(),
+            id = &self.id
+        )
+    }
+
     /// A document whose content is not read.
     pub fn new(kind: Kind, id: &str, created_us: u64, path: &str, body: Vec<u8>) -> Self {
         Self {
@@ -72,7 +83,7 @@ impl Document {
     /// It is no Run, or one of a newer program.
     pub fn of_run(body: Vec<u8>, name: &str) -> Result<Self, StoreError> {
         let run = Run::parse(&body).map_err(|e: RunError| StoreError::Format {
-            what: name.to_owned(),
+            what: Text::name(name),
             why: e.into(),
         })?;
         let mut document = Self::new(Kind::Run, &run.id, run.started_us, &run.path(), body);

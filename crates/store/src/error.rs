@@ -1,8 +1,11 @@
 //! Errors of a history.
 
+mod text;
 mod url;
 
 pub use url::{TlsError, UrlError};
+
+use model::text::Text;
 
 use crate::sql::{Cause, SqlError};
 
@@ -58,7 +61,7 @@ pub enum StoreError {
     )]
     Full {
         /// The operation.
-        what: &'static str,
+        what: Work,
         /// The history.
         place: String,
     },
@@ -66,7 +69,7 @@ pub enum StoreError {
     #[error("the history {place} was in use by others for too long to {what}: try again")]
     Busy {
         /// The operation.
-        what: &'static str,
+        what: Work,
         /// The history.
         place: String,
     },
@@ -77,7 +80,7 @@ pub enum StoreError {
     )]
     TooLarge {
         /// The object and its location.
-        what: String,
+        what: Text,
         /// Its size.
         bytes: u64,
         /// The limit.
@@ -87,7 +90,7 @@ pub enum StoreError {
     #[error("cannot {what} in the history {place}: {why}")]
     Database {
         /// The operation.
-        what: &'static str,
+        what: Work,
         /// The history.
         place: String,
         /// The database's message.
@@ -118,11 +121,39 @@ pub enum StoreError {
     #[error("{what}: {why}")]
     Format {
         /// Its origin.
-        what: String,
+        what: Text,
         /// The error.
         #[source]
         why: Cause,
     },
+}
+
+/// What is done with a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the messages are the documentation")]
+pub enum Work {
+    Begin,
+    Prune,
+    GiveBackRoom,
+    Save,
+    Find,
+    Read,
+    Delete,
+    Label,
+    Query,
+    ReadSchema,
+    SetUpTables,
+}
+
+/// Reason why a document cannot be stored, found by this program itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DocumentError {
+    /// Another document has its id.
+    #[error("another document with this id is in the history; that one was kept")]
+    Twice,
+    /// Its id has other characters, or too many.
+    #[error("an id has 1 to 64 letters, digits, - and _")]
+    Id,
 }
 
 /// Reason why a text names no place of a history.
@@ -140,7 +171,7 @@ pub enum PlaceError {
 }
 
 impl StoreError {
-    pub(crate) fn sql(what: &'static str, place: &str, error: SqlError) -> Self {
+    pub(crate) fn sql(what: Work, place: &str, error: SqlError) -> Self {
         let place = place.to_owned();
         match error {
             SqlError::Full => Self::Full { what, place },

@@ -23,7 +23,7 @@ mod trend;
 
 pub use archive::Imported;
 pub use document::{Document, FigureRow};
-pub use error::{PlaceError, StoreError, TlsError, UrlError};
+pub use error::{DocumentError, PlaceError, StoreError, TlsError, UrlError, Work};
 pub use latest::Latest;
 pub use place::Place;
 pub use postgres::Address;

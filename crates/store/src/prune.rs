@@ -4,6 +4,7 @@ use model::history::Kind;
 
 use crate::{
     Store, StoreError,
+    error::Work,
     rows::{Found, remove},
     sql::{Sql, SqlError, Value},
 };
@@ -33,7 +34,7 @@ impl Store {
     ///
     /// The history cannot be read or written, or others hold it.
     pub fn prune(&mut self, keep: &Retention, dry_run: bool) -> Result<Pruned, StoreError> {
-        let pruned = self.transaction("prune", |sql| {
+        let pruned = self.transaction(Work::Prune, |sql| {
             let expired = expired(sql, keep)?;
             if !dry_run {
                 for (_, found, _) in &expired {
@@ -53,7 +54,7 @@ impl Store {
             match self.sql.shrink() {
                 // A later one does it, when there is room and no other user.
                 Ok(()) | Err(SqlError::Full | SqlError::Busy) => {}
-                Err(e) => return Err(StoreError::sql("give back room", &self.place, e)),
+                Err(e) => return Err(StoreError::sql(Work::GiveBackRoom, &self.place, e)),
             }
         }
         Ok(pruned)

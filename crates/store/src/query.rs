@@ -6,6 +6,7 @@ use model::history::{Entry, Kind, Point, SeriesName};
 
 use crate::{
     Store, StoreError,
+    error::Work,
     sql::{Row, Value},
 };
 
@@ -85,7 +86,7 @@ impl Store {
     ) -> Result<Vec<Row>, StoreError> {
         self.sql
             .rows(statement, values)
-            .map_err(|e| StoreError::sql("read", &self.place, e))
+            .map_err(|e| StoreError::sql(Work::Query, &self.place, e))
     }
 
     /// Documents, the newest first.

@@ -2,6 +2,7 @@
 
 use crate::{
     StoreError,
+    error::Work,
     sql::{Sql, SqlError},
 };
 
@@ -76,7 +77,7 @@ fn version(sql: &mut dyn Sql, place: &str) -> Result<i64, StoreError> {
             place: place.to_owned(),
             why,
         },
-        e => StoreError::sql("read the schema", place, e),
+        e => StoreError::sql(Work::ReadSchema, place, e),
     };
     if !sql.has_table(TABLE).map_err(cannot)? {
         return Ok(0);
@@ -106,7 +107,7 @@ pub(crate) fn migrate(sql: &mut dyn Sql, place: &str) -> Result<(), StoreError> 
         return Ok(());
     }
     let result = (|| {
-        let cannot = |e| StoreError::sql("set up the tables", place, e);
+        let cannot = |e| StoreError::sql(Work::SetUpTables, place, e);
         sql.begin().map_err(cannot)?;
         sql.lock_schema().map_err(cannot)?;
         // Another may have been faster.

@@ -7,6 +7,7 @@ use sys::files::{Existing, Readers};
 
 use crate::{
     StoreError,
+    error::Work,
     sql::{Cause, Row, Sql, SqlError, Value},
 };
 
@@ -40,7 +41,9 @@ impl Sqlite {
         let mut this = Self(connection);
         check(&mut this)?;
         this.prepare().map_err(|e| match e {
-            SqlError::Full => StoreError::sql("begin", &path.display().to_string(), SqlError::Full),
+            SqlError::Full => {
+                StoreError::sql(Work::Begin, &path.display().to_string(), SqlError::Full)
+            }
             SqlError::Other(why) => cannot(why),
             other => cannot(other.to_string().into()),
         })?;

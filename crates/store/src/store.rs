@@ -1,10 +1,11 @@
 //! Histories: opening and writing.
 
-use model::history::Kind;
+use model::{history::Kind, text};
 
 use crate::{
     Document, Place, StoreError,
     body::{Unpack, compress, decompress, same},
+    error::{DocumentError, Work},
     postgres::Postgres,
     rows::{Found, Saved, insert, move_to, remove},
     schema,
@@ -57,7 +58,7 @@ impl Store {
     /// Does `work` in one transaction.
     pub(crate) fn transaction<T>(
         &mut self,
-        what: &'static str,
+        what: Work,
         mut work: impl FnMut(&mut dyn Sql) -> Result<T, SqlError>,
     ) -> Result<T, StoreError> {
         let mut tries = 0;
@@ -103,7 +104,7 @@ impl Store {
             check_id(document)?;
         }
         let bodies: Vec<Vec<u8>> = documents.iter().map(compress).collect::<Result<_, _>>()?;
-        let saved = self.transaction("save a document", |sql| {
+        let saved = self.transaction(Work::Save, |sql| {
             let pairs = documents.iter().zip(&bodies);
             pairs
                 .map(|(document, body)| insert(sql, document, body))
@@ -115,9 +116,8 @@ impl Store {
                 && !same(&self.body(document.kind, &document.id)?, &document.body)
             {
                 return Err(StoreError::Format {
-                    what: format!("the {} {}", document.kind, document.id),
-                    why: "another document with this id is in the history; that one was kept"
-                        .into(),
+                    what: document.text(),
+                    why: DocumentError::Twice.into(),
                 });
             }
         }
@@ -136,7 +136,7 @@ impl Store {
         let mut rows = self
             .sql
             .rows(statement, &[kind.name().into(), (&pattern).into()])
-            .map_err(|e| StoreError::sql("look for a document", &self.place, e))?;
+            .map_err(|e| StoreError::sql(Work::Find, &self.place, e))?;
         let exact = rows
             .iter_mut()
             .position(|row| matches!(row.0.get(1), Some(Value::Text(id)) if id == prefix));
@@ -173,14 +173,19 @@ impl Store {
         let mut rows = self
             .sql
             .rows(statement, &[found.seq.into()])
-            .map_err(|e| StoreError::sql("read a document", &self.place, e))?;
+            .map_err(|e| StoreError::sql(Work::Read, &self.place, e))?;
         let row = rows.first_mut();
         let (data, size) = row
             .and_then(|row| Some((row.bytes(0)?, row.int(1))))
             .ok_or_else(|| StoreError::Missing(prefix.to_owned()))?;
         decompress(&data, size, self.largest).map_err(|fault| match fault {
             Unpack::TooLarge(bytes) => StoreError::TooLarge {
-                what: format!("the {kind} {} of {}", found.id, self.place),
+                what: text!(
+                    "the {kind} {id} of {place}",
+                    kind = kind.to_string(),
+                    id = &found.id,
+                    place = &self.place
+                ),
                 bytes,
                 largest: self.largest,
             },
@@ -207,7 +212,7 @@ impl Store {
     /// No document or several have such an id, or the history cannot be written.
     pub fn delete(&mut self, kind: Kind, prefix: &str) -> Result<String, StoreError> {
         let found = self.find(kind, prefix)?;
-        self.transaction("delete a document", |sql| remove(sql, &found))?;
+        self.transaction(Work::Delete, |sql| remove(sql, &found))?;
         Ok(found.id)
     }
 
@@ -224,7 +229,7 @@ impl Store {
         value: Option<&str>,
     ) -> Result<(), StoreError> {
         let found = self.find(kind, prefix)?;
-        self.transaction("label a document", |sql| {
+        self.transaction(Work::Label, |sql| {
             if name == "path" {
                 return value.map_or(Ok(()), |path| move_to(sql, &found, path));
             }
@@ -246,7 +251,7 @@ fn check_id(document: &Document) -> Result<(), StoreError> {
         return Ok(());
     }
     Err(StoreError::Format {
-        what: format!("the {} {:?}", document.kind, document.id),
-        why: "an id has 1 to 64 letters, digits, - and _".into(),
+        what: document.text(),
+        why: DocumentError::Id.into(),
     })
 }

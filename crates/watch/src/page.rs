@@ -83,12 +83,12 @@ impl PageError {
             }
             Self::Store(error @ StoreError::TooLarge { .. }) => text!(
                 "this run is too large to be shown here; pathtwin report shows it: {why}",
-                why = error.to_string()
+                why = error.text()
             ),
             Self::Store(error) => {
-                text!("the history cannot be read: {why}", why = error.to_string())
+                text!("the history cannot be read: {why}", why = error.text())
             }
-            Self::Run(error) => text!("this run cannot be read: {why}", why = error.to_string()),
+            Self::Run(error) => text!("this run cannot be read: {why}", why = error.text()),
         }
     }
 

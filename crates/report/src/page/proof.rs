@@ -23,6 +23,14 @@ pub(super) fn html(changes: &[ProveOutput], words: &Words) -> Markup {
             @let not = words.render(not);
             p.warning { (words.label("change-not")) " " span lang=[not.lang] { (not.text) } }
         }
+        @if let Some(error) = &done.error {
+            @let error = words.render(error);
+            p.warning { (words.label("change-error")) " " span lang=[error.lang] { (error.text) } }
+        }
+        @for left in &done.left_changed {
+            @let left = words.render(left);
+            p.warning { (words.label("change-left")) " " span lang=[left.lang] { (left.text) } }
+        }
         @for change in &done.changes { (settings(change, words)) }
         @if let Some(proof) = &done.proof { (evidence(proof, words)) }
     } }
@@ -93,8 +101,19 @@ fn settings(change: &Change, words: &Words) -> Markup {
         .flat_map(|step| step.setting.commands())
         .collect();
     html! {
-        p { (change.scope.host) " · " code { (change.id.short()) } ": " (change.state) }
-        ul { @for step in &change.steps { li { (step.setting) } } }
+        @let state = words.render(&change.state.text());
+        p {
+            (change.scope.host) " · " code { (change.id.short()) } ": "
+            span lang=[state.lang] { (state.text) }
+            @if let Some(why) = &change.undone_because {
+                @let why = words.render(why);
+                " · " span lang=[why.lang] { (why.text) }
+            }
+        }
+        ul { @for step in &change.steps {
+            @let setting = words.render(&step.setting.text());
+            li lang=[setting.lang] { (setting.text) }
+        } }
         @if !commands.is_empty() {
             details.more {
                 summary { (words.label("advice-commands")) }
@@ -107,6 +126,10 @@ fn settings(change: &Change, words: &Words) -> Markup {
 fn evidence(proof: &Proof, words: &Words) -> Markup {
     html! { @for acted in &proof.acted {
         @let text = words.render(&acted.evidence);
-        p.note { (acted.setting) ": " span lang=[text.lang] { (text.text) } }
+        @let setting = words.render(&acted.setting);
+        p.note {
+            span lang=[setting.lang] { (setting.text) } ": "
+            span lang=[text.lang] { (text.text) }
+        }
     } }
 }

@@ -326,6 +326,8 @@ const TEXTS: &[(&str, &str)] = &[
     ("change-same", "the same"),
     ("change-unclear", "cannot tell"),
     ("change-not", "Not applied:"),
+    ("change-error", "There is no proof:"),
+    ("change-left", "Undone, but not as before:"),
 ];
 
 /// All keys and texts.
