@@ -1,8 +1,12 @@
 //! Queries of a history: document kinds, lists, series of figures, and changes in them.
 
+mod name;
+
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
+
+pub use name::{FigureName, Named, StepName};
 
 /// Kind of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -79,19 +83,20 @@ pub struct SeriesName {
     /// The path.
     pub path: String,
     /// Step that was run.
-    pub step: String,
+    pub step: StepName,
     /// Kind of figure.
-    pub figure: String,
+    pub figure: FigureName,
 }
 
 impl SeriesName {
-    /// Returns true if its figure is of this kind and the name of its step contains all of these
-    /// words.
-    pub fn matches(&self, figure: Option<&str>, step: Option<&str>) -> bool {
+    /// Returns true if it is of this figure, and the name of its step contains all of the words
+    /// that a user searches for.
+    pub fn matches(&self, figure: Option<&FigureName>, search: Option<&str>) -> bool {
+        let name = self.step.to_string();
         let words = |text| str::split(text, [' ', '/']).filter(|word| !word.is_empty());
-        let has = |word: &str| words(&self.step).any(|own| own == word);
-        figure.is_none_or(|figure| figure == self.figure)
-            && step.is_none_or(|step| words(step).all(has))
+        let has = |word: &str| words(&name).any(|own| own == word);
+        figure.is_none_or(|figure| *figure == self.figure)
+            && search.is_none_or(|search| words(search).all(has))
     }
 }
 

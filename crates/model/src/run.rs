@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use column::{Column, Shape, UnknownColumn};
 pub use figure::{Figure, Range, Ratio, Spread};
 pub use flat::SampleRow;
-pub use key::{Key, StepKind};
+pub use key::{Key, StepKind, UnknownKey};
 pub use kind::{Better, FigureKind, UnknownFigure};
 pub use packed::Packed;
 pub use results::{AfterStart, FlowResult, Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};

@@ -38,7 +38,7 @@ pub fn entries(entries: &[Entry]) -> String {
 
 /// Names of series, one a line.
 pub fn names(names: &[SeriesName]) -> String {
-    let row = |n: &SeriesName| vec![n.path.clone(), n.step.clone(), n.figure.clone()];
+    let row = |n: &SeriesName| vec![n.path.clone(), n.step.to_string(), n.figure.to_string()];
     let rows = names.iter().map(row).collect();
     plain::table(&["path", "step", "figure"], &[], rows)
 }

@@ -1,7 +1,7 @@
 //! Plain text tables.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use model::{run::FigureKind, safe};
+use model::{history::FigureName, run::FigureKind, safe};
 
 /// A table with a heading; the columns in `right` (by index) are right-aligned.
 pub fn table(heading: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> String {
@@ -29,10 +29,10 @@ pub fn figure(kind: FigureKind, value: f64) -> String {
     crate::printed::printed(kind.unit()).with_unit(value)
 }
 
-/// The same by the figure's name as stored in the history; for unknown figures, the number alone.
-pub fn named_figure(name: &str, value: f64) -> String {
-    match name.parse() {
-        Ok(kind) => figure(kind, value),
-        Err(_) => crate::number::short(value),
+/// The same of a series in a history; for unknown figures, the number alone.
+pub fn named_figure(name: &FigureName, value: f64) -> String {
+    match name.known() {
+        Some(kind) => figure(*kind, value),
+        None => crate::number::short(value),
     }
 }

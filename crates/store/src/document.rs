@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{
-    history::Kind,
+    history::{FigureName, Kind, Named, StepName},
     run::{RUN_SCHEMA, Run, RunError},
     text,
     text::Text,
@@ -37,10 +37,10 @@ pub struct Document {
 /// One figure of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureRow {
-    /// Step that was run: the key of the samples as text.
-    pub step: String,
-    /// Kind of the figure, a name of [`model::run::FigureKind`].
-    pub figure: String,
+    /// What was run.
+    pub step: StepName,
+    /// Kind of the figure.
+    pub figure: FigureName,
     /// Number of samples.
     pub n: u64,
     /// Their median.
@@ -110,8 +110,8 @@ fn figures(run: &Run) -> Vec<FigureRow> {
     let finite = |value: Option<f64>| value.filter(|v| v.is_finite());
     let rows = run.figures.iter().filter(|f| f.spread.median.is_finite());
     rows.map(|figure| FigureRow {
-        step: figure.key.to_string(),
-        figure: figure.kind.name().to_owned(),
+        step: Named::Known(figure.key.clone()),
+        figure: Named::Known(figure.kind),
         n: figure.spread.n as u64,
         median: figure.spread.median,
         low: finite(figure.spread.low),

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use model::history::{FigureName, StepName};
+
 use crate::{Store, StoreError, sql::Row};
 
 /// The newest run of a path by one host.
@@ -18,7 +20,7 @@ pub struct Latest {
     /// Facts about both hosts by their dotted names.
     pub facts: BTreeMap<String, String>,
     /// Its figures: step, kind and median.
-    pub figures: Vec<(String, String, f64)>,
+    pub figures: Vec<(StepName, FigureName, f64)>,
 }
 
 impl Store {
@@ -61,7 +63,7 @@ impl Store {
             WHERE s.path = $1 AND f.created_us = $2 AND f.document = $3
             ORDER BY s.step, s.figure";
         let figures = self.read(figures, &[(&path).into(), created_us.into(), seq.into()])?;
-        let figure = |mut row: Row| Some((row.text(0)?, row.text(1)?, row.real(2)?));
+        let figure = |mut row: Row| Some((row.text(0)?.into(), row.text(1)?.into(), row.real(2)?));
         Ok(Some(Latest {
             facts: self.facts(&run)?,
             figures: figures.into_iter().filter_map(figure).collect(),

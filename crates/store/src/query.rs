@@ -157,8 +157,8 @@ impl Store {
         let name = |mut row: Row| {
             Some(SeriesName {
                 path: row.text(0)?,
-                step: row.text(1)?,
-                figure: row.text(2)?,
+                step: row.text(1)?.into(),
+                figure: row.text(2)?.into(),
             })
         };
         let rows = self.read(&statement, &values)?;

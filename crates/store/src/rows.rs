@@ -76,7 +76,7 @@ fn insert_figures(
 ) -> Result<(), SqlError> {
     // In one order by all writers, so that none waits for another in a circle.
     let mut figures: Vec<&FigureRow> = figures.iter().collect();
-    figures.sort_by(|a, b| (&a.step, &a.figure).cmp(&(&b.step, &b.figure)));
+    figures.sort_by_cached_key(|row| (row.step.to_string(), row.figure.to_string()));
     figures.dedup_by(|a, b| a.step == b.step && a.figure == b.figure);
     let numbers = series_numbers(sql, path, &figures)?;
     for (figures, numbers) in figures.chunks(AT_ONCE).zip(numbers.chunks(AT_ONCE)) {
@@ -119,15 +119,14 @@ fn series_numbers(
         .iter_mut()
         .filter_map(|row| Some(((row.text(1)?, row.text(2)?), row.int(0))))
         .collect();
-    figures
-        .iter()
-        .map(
-            |row| match known.get(&(row.step.clone(), row.figure.clone())) {
-                Some(&number) => Ok(number),
-                None => series_id(sql, path, &row.step, &row.figure),
-            },
-        )
-        .collect()
+    let number = |row: &&FigureRow| {
+        let name = (row.step.to_string(), row.figure.to_string());
+        match known.get(&name) {
+            Some(&number) => Ok(number),
+            None => series_id(sql, path, &name.0, &name.1),
+        }
+    };
+    figures.iter().map(number).collect()
 }
 
 /// The number of a series, made if it is new.
@@ -197,8 +196,8 @@ pub(crate) fn move_to(sql: &mut dyn Sql, found: &Found, path: &str) -> Result<()
         .iter_mut()
         .filter_map(|row| {
             Some(FigureRow {
-                step: row.text(0)?,
-                figure: row.text(1)?,
+                step: row.text(0)?.into(),
+                figure: row.text(1)?.into(),
                 n: row.int(2) as u64,
                 median: row.real(3)?,
                 low: row.real(4),

@@ -3,6 +3,8 @@
 //! Statements number their parameters `$1`, `$2`, … in the order in which they first occur: SQLite
 //! takes these for names, and counts names in that order.
 
+use model::history::Named;
+
 /// Cause of an error of the history: an error of the system, of a database or of a format, or the
 /// history's own finding.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
@@ -38,6 +40,13 @@ impl From<&str> for Value {
 impl From<&String> for Value {
     fn from(value: &String) -> Self {
         Self::Text(value.clone())
+    }
+}
+
+/// Names of measurements and figures are text on the disk.
+impl<T: std::fmt::Display> From<&Named<T>> for Value {
+    fn from(name: &Named<T>) -> Self {
+        Self::Text(name.to_string())
     }
 }
 

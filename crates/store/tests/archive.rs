@@ -24,8 +24,8 @@ fn an_archive_of_version_1_is_imported() {
     assert_eq!(entries[0].labels["kernel"], "7.2.13");
     let name = SeriesName {
         path: "lab".to_owned(),
-        step: "underlay/v4 idle".to_owned(),
-        figure: "rtt_p50_us".to_owned(),
+        step: "underlay/v4 idle".into(),
+        figure: "rtt_p50_us".into(),
     };
     let series = store.series(&name, &Filter::default()).unwrap();
     assert_eq!((series.len(), series[0].median), (1, 207_593.088));

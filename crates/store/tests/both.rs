@@ -60,8 +60,8 @@ fn ids(store: &mut Store, filter: &Filter) -> Vec<u64> {
 fn goodput() -> SeriesName {
     SeriesName {
         path: "192.0.2.2".to_owned(),
-        step: "underlay/v4 tcp down x1".to_owned(),
-        figure: "goodput_bps".to_owned(),
+        step: "underlay/v4 tcp down x1".into(),
+        figure: "goodput_bps".into(),
     }
 }
 

@@ -14,7 +14,7 @@ use std::{
 };
 
 use common::*;
-use model::history::Kind;
+use model::history::{Kind, Named, SeriesName};
 use store::{Filter, Place, Retention, Store, StoreError};
 
 const CHILD: &str = "PATHTWIN_STORE_TEST";
@@ -287,9 +287,58 @@ fn a_series_of_version_1_has_the_name_of_later_runs() {
     let mut store = Store::open(&place).unwrap();
     let names = store.series_names(None).unwrap();
     let renamed = "underlay/v4 tcp down bidirectional x1 cubic";
-    let series = names.iter().find(|name| name.step == renamed).unwrap();
+    let series = names
+        .iter()
+        .find(|name| name.step == renamed.into())
+        .unwrap();
     assert_eq!(store.series(series, &Filter::default()).unwrap().len(), 3);
-    assert!(!names.iter().any(|name| name.step.contains("opposed")));
+    assert!(
+        !names
+            .iter()
+            .any(|name| name.step.to_string().contains("opposed"))
+    );
+}
+
+/// A newer version measures what this one does not know: its series are listed, read and moved with
+/// their document under the names that it gave them.
+#[test]
+fn series_of_a_newer_version_keep_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = file(folder.path());
+    let mut store = Store::open(&place).unwrap();
+    store.save(&run(1, 94e6, "6.1")).unwrap();
+    drop(store);
+    let newer = "UPDATE series SET step = 'underlay/v7 teleport down', figure = 'luck'
+        WHERE figure = 'rtt_p50_us'";
+    rusqlite::Connection::open(place.file().unwrap())
+        .unwrap()
+        .execute_batch(newer)
+        .unwrap();
+    let mut store = Store::open(&place).unwrap();
+    let unknown = |path: &str| SeriesName {
+        path: path.to_owned(),
+        step: Named::Unknown("underlay/v7 teleport down".to_owned()),
+        figure: Named::Unknown("luck".to_owned()),
+    };
+    let names = store.series_names(None).unwrap();
+    assert!(names.contains(&unknown("192.0.2.2")), "{names:?}");
+    store.label(Kind::Run, "0", "path", Some("office")).unwrap();
+    let points = store.series(&unknown("office"), &Filter::default());
+    assert_eq!(points.unwrap().len(), 1);
+    let latest = store.latest().unwrap();
+    let figures: Vec<String> = latest[0]
+        .figures
+        .iter()
+        .map(|(step, figure, _)| format!("{step} {figure}"))
+        .collect();
+    let expected = [
+        "underlay/v4 tcp down x1 goodput_bps",
+        "underlay/v7 teleport down luck",
+    ];
+    assert_eq!(figures, expected);
+    let shown = serde_json::to_string(&unknown("office")).unwrap();
+    let text = r#"{"path":"office","step":"underlay/v7 teleport down","figure":"luck"}"#;
+    assert_eq!(shown, text);
 }
 
 #[test]

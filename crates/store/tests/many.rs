@@ -15,8 +15,8 @@ const FIGURES: u64 = 40;
 fn figure(number: u64, at: u64) -> FigureRow {
     let noise = (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / (1u64 << 24) as f64;
     FigureRow {
-        step: format!("underlay/v4 tcp down x{}", at / 8 + 1),
-        figure: format!("figure_{}", at % 8),
+        step: format!("underlay/v4 tcp down x{}", at / 8 + 1).into(),
+        figure: format!("figure_{}", at % 8).into(),
         n: 5,
         median: 94e6 * (0.99 + 0.02 * noise),
         low: Some(93e6),

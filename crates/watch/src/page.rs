@@ -15,7 +15,7 @@ use std::{
 
 use model::{
     findings::Severity,
-    history::{Kind, SeriesName, Trend},
+    history::{FigureName, Kind, SeriesName, StepName, Trend},
     run::Run,
     text,
     text::Text,
@@ -205,19 +205,25 @@ impl Pages {
             "/" => dashboard::overview(&collected.cards()?, &self.place.to_string(), frame),
             "/path" => {
                 let name = request.value("name").ok_or(PageError::NoPage)?;
-                let series = request.value("step").zip(request.value("figure"));
-                let history = collected.path(name, series)?.ok_or(PageError::NoPage)?;
+                let history = collected
+                    .path(name, series(request))?
+                    .ok_or(PageError::NoPage)?;
                 dashboard::path(&history, frame)
             }
             "/mesh" => {
-                let series = request.value("step").zip(request.value("figure"));
-                let mesh = mesh::of(&latest, series).ok_or(PageError::NoPage)?;
+                let mesh = mesh::of(&latest, series(request).as_ref()).ok_or(PageError::NoPage)?;
                 dashboard::mesh(&mesh, frame)
             }
             _ => return Err(PageError::NoPage),
         };
         Ok(Response::html(page))
     }
+}
+
+/// The series that is asked for first.
+fn series(request: &Request) -> Option<(StepName, FigureName)> {
+    let series = request.value("step").zip(request.value("figure"));
+    series.map(|(step, figure)| (step.into(), figure.into()))
 }
 
 impl Memory {

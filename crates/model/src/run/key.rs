@@ -1,5 +1,7 @@
 //! Keys of samples: which measurement a sample repeats.
 
+mod name;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +12,8 @@ use crate::{
     text::{Text, Value},
     units::{Bytes, Rate},
 };
+
+pub use name::UnknownKey;
 
 /// Identifies a measurement: samples with the same key are repeats of each other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -107,7 +111,7 @@ impl fmt::Display for StepKind {
 
 impl Key {
     /// The key as text. Its English, which `Display` shows, is the name of the measurement in
-    /// tables, test reports and the history.
+    /// tables, test reports and the history; `FromStr` reads it.
     pub fn text(&self) -> Text {
         let layer = match self.layer {
             Layer::Underlay => text!("underlay"),

@@ -6,8 +6,9 @@ use explain::judge;
 use model::{
     facts::Connection,
     findings::Severity,
-    history::{Entry, Kind, Point, SeriesName, Trend},
-    run::{FigureKind, Run},
+    history::{Entry, FigureName, Kind, Point, SeriesName, StepName, Trend},
+    net::{Direction, Layer},
+    run::{FigureKind, Key, Run, StepKind},
     text::Text,
 };
 use report::page::dashboard::{Card, Glance, PathHistory, Series, State};
@@ -58,7 +59,7 @@ impl Collect<'_> {
     pub(super) fn path(
         &mut self,
         name: &str,
-        wanted: Option<(&str, &str)>,
+        wanted: Option<(StepName, FigureName)>,
     ) -> Result<Option<PathHistory>, StoreError> {
         let known = self.latest.iter().any(|l| l.path == name);
         if !known && !self.live.iter().any(|path| path.name == name) {
@@ -68,14 +69,10 @@ impl Collect<'_> {
         let mut others = self.store.series_names(Some(name))?;
         let mut shown: Vec<SeriesName> = Vec::new();
         if let Some((step, figure)) = wanted {
-            shown.extend(
-                others
-                    .iter()
-                    .find(|s| s.step == step && s.figure == figure)
-                    .cloned(),
-            );
+            let is_wanted = |s: &&SeriesName| s.step == step && s.figure == figure;
+            shown.extend(others.iter().find(is_wanted).cloned());
         }
-        for layer in ["tunnel", "underlay"] {
+        for layer in [Layer::Tunnel, Layer::Underlay] {
             let main = self.main(&others, layer)?;
             shown.extend(main.into_iter().map(|(series, _)| series));
         }
@@ -139,9 +136,9 @@ impl Collect<'_> {
 
     fn card(&mut self, name: &str) -> Result<(Card, Vec<Trend>), StoreError> {
         let all = self.store.series_names(Some(name))?;
-        let mut main = self.main(&all, "tunnel")?;
+        let mut main = self.main(&all, Layer::Tunnel)?;
         if main.is_empty() {
-            main = self.main(&all, "underlay")?;
+            main = self.main(&all, Layer::Underlay)?;
         }
         let mut glances: Vec<Glance> = Vec::new();
         let mut changed = Vec::new();
@@ -179,23 +176,20 @@ impl Collect<'_> {
     fn main(
         &mut self,
         all: &[SeriesName],
-        layer: &str,
+        layer: Layer,
     ) -> Result<Vec<(SeriesName, Vec<Point>)>, StoreError> {
-        const MAIN: [(FigureKind, &[&str]); 4] = [
-            (FigureKind::Goodput, &["tcp", "down", "x1"]),
-            (FigureKind::Goodput, &["tcp", "up", "x1"]),
-            (FigureKind::RttP50, &["idle"]),
-            (FigureKind::RttP50, &["tcp", "down", "x1"]),
+        const MAIN: [(FigureKind, Option<Direction>); 4] = [
+            (FigureKind::Goodput, Some(Direction::Down)),
+            (FigureKind::Goodput, Some(Direction::Up)),
+            (FigureKind::RttP50, None),
+            (FigureKind::RttP50, Some(Direction::Down)),
         ];
         let mut found = Vec::new();
-        for (kind, words) in MAIN {
+        for (kind, load) in MAIN {
             let mut best: Option<(SeriesName, Vec<Point>)> = None;
             let fits = |series: &&SeriesName| {
-                let own: Vec<&str> = series.step.split([' ', '/']).collect();
-                series.figure == kind.name()
-                    && own.first() == Some(&layer)
-                    && words.iter().all(|word| own.contains(word))
-                    && !own.contains(&"bidirectional")
+                let is_of = |key: &Key| key.layer == layer && is_load(key, load);
+                series.figure.known() == Some(&kind) && series.step.known().is_some_and(is_of)
             };
             for series in all.iter().filter(fits) {
                 let points = self.store.series(series, &limited(GLANCED))?;
@@ -218,9 +212,9 @@ impl Collect<'_> {
         newest: &Latest,
         all: &[SeriesName],
     ) -> Result<Vec<(Severity, Text)>, StoreError> {
-        let capacity = FigureKind::Capacity.name();
+        let is_capacity = |s: &&SeriesName| s.figure.known() == Some(&FigureKind::Capacity);
         let mut run = (0, newest.run.clone());
-        for series in all.iter().filter(|s| s.figure == capacity) {
+        for series in all.iter().filter(is_capacity) {
             let last = self.store.series(series, &limited(1))?;
             let last = last.into_iter().map(|point| (point.created_us, point.run));
             run = last.chain([run]).max().unwrap_or_default();
@@ -238,6 +232,19 @@ impl Collect<'_> {
         };
         self.memory.causes.insert(run.1, found.clone());
         Ok(found)
+    }
+}
+
+/// Whether it is one TCP flow in this direction alone, or no load.
+fn is_load(key: &Key, load: Option<Direction>) -> bool {
+    match load {
+        None => key.step == StepKind::Idle,
+        Some(_) => {
+            key.step == StepKind::Tcp
+                && key.direction == load
+                && key.flows == Some(1)
+                && !key.bidirectional
+        }
     }
 }
 

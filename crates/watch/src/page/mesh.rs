@@ -1,6 +1,9 @@
 //! Hosts against hosts: the newest run of each path by the host that measured it.
 
-use model::run::FigureKind;
+use model::{
+    history::{FigureName, StepName},
+    run::{FigureKind, Key, StepKind},
+};
 use report::page::dashboard::{Cell, Mesh};
 use store::Latest;
 
@@ -32,10 +35,11 @@ fn far(latest: &Latest) -> String {
 }
 
 /// The matrix of a step and figure, or of the first there is; `None` if nothing is to be shown.
-pub(super) fn of(latest: &[Latest], wanted: Option<(&str, &str)>) -> Option<Mesh> {
+pub(super) fn of(latest: &[Latest], wanted: Option<&(StepName, FigureName)>) -> Option<Mesh> {
     let choices = choices(latest);
-    let is_wanted = |(step, figure): &&(String, String)| {
-        wanted.is_none_or(|wanted| wanted == (step.as_str(), figure.as_str()))
+    let is_wanted = |(key, kind): &&(Key, FigureKind)| {
+        wanted
+            .is_none_or(|(step, figure)| step.known() == Some(key) && figure.known() == Some(kind))
     };
     let shown = choices.iter().find(is_wanted)?.clone();
     let near = nears(latest);
@@ -47,11 +51,11 @@ pub(super) fn of(latest: &[Latest], wanted: Option<(&str, &str)>) -> Option<Mesh
         let is_here = |l: &&Latest| l.host.as_ref() == Some(near) && far(l) == *column;
         let all = latest.iter().filter(is_here);
         let newest = all.max_by_key(|l| l.created_us)?;
-        let mut figures = newest.figures.iter();
-        let (_, _, value) = figures.find(|(s, f, _)| (s, f) == (&shown.0, &shown.1))?;
+        let mut figures = known(newest);
+        let (_, _, value) = figures.find(|(key, kind, _)| (*key, *kind) == (&shown.0, shown.1))?;
         Some(Cell {
             path: newest.path.clone(),
-            value: *value,
+            value,
             connection: connection(newest),
         })
     };
@@ -65,25 +69,32 @@ pub(super) fn of(latest: &[Latest], wanted: Option<(&str, &str)>) -> Option<Mesh
     })
 }
 
-/// The steps and figures of a matrix: goodput of one flow, and RTT without load.
-fn choices(latest: &[Latest]) -> Vec<(String, String)> {
-    let figures = latest
-        .iter()
-        .filter(|l| l.host.is_some())
-        .flat_map(|l| &l.figures);
-    let fits = |step: &str, figure: &str| {
-        let words: Vec<&str> = step.split(' ').collect();
-        let is = |kind: FigureKind, word: &str| figure == kind.name() && words.contains(&word);
-        is(FigureKind::RttP50, "idle")
-            || is(FigureKind::Goodput, "x1") && !words.contains(&"bidirectional")
-            || is(FigureKind::ProbeLost, "idle")
+/// The steps and figures of a matrix: goodput of one flow, and RTT and loss without load.
+fn choices(latest: &[Latest]) -> Vec<(Key, FigureKind)> {
+    let fits = |key: &Key, kind: FigureKind| match kind {
+        FigureKind::RttP50 | FigureKind::ProbeLost => key.step == StepKind::Idle,
+        FigureKind::Goodput => key.flows == Some(1) && !key.bidirectional,
+        _ => false,
     };
-    let pairs = figures.filter(|(step, figure, _)| fits(step, figure));
-    let mut all: Vec<(String, String)> = pairs.map(|(s, f, _)| (s.clone(), f.clone())).collect();
+    let of_hosts = latest.iter().filter(|l| l.host.is_some());
+    let figures = of_hosts.flat_map(known);
+    let mut all: Vec<(Key, FigureKind)> = figures
+        .filter(|(key, kind, _)| fits(key, *kind))
+        .map(|(key, kind, _)| (key.clone(), kind))
+        .collect();
     // Delay first: every mesh has it.
-    all.sort_by_key(|(step, figure)| (!figure.starts_with("rtt"), figure.clone(), step.clone()));
+    all.sort_by_cached_key(|(key, kind)| {
+        let name = (kind.name(), key.to_string());
+        (*kind != FigureKind::RttP50, name)
+    });
     all.dedup();
     all
+}
+
+/// The figures of a run that this version knows.
+fn known(latest: &Latest) -> impl Iterator<Item = (&Key, FigureKind, f64)> {
+    let figures = latest.figures.iter();
+    figures.filter_map(|(step, figure, value)| Some((step.known()?, *figure.known()?, *value)))
 }
 
 #[cfg(test)]
@@ -97,7 +108,10 @@ mod tests {
             run: "r".to_owned(),
             created_us: 1,
             facts: Default::default(),
-            figures: vec![("tunnel/v4 idle".to_owned(), "rtt_p50_us".to_owned(), rtt_us)],
+            figures: vec![
+                ("tunnel/v4 idle".into(), "rtt_p50_us".into(), rtt_us),
+                ("tunnel/v4 teleport".into(), "rtt_p50_us".into(), 1.0),
+            ],
         }
     }
 
@@ -118,6 +132,8 @@ mod tests {
         let rows: Vec<_> = mesh.cells.iter().map(values).collect();
         assert_eq!(rows[0], [None, Some(10.0), Some(20.0)]);
         assert_eq!(rows[1], [Some(11.0), None, Some(30.0)]);
-        assert!(of(&all, Some(("tunnel/v4 idle", "luck"))).is_none());
+        assert_eq!(mesh.choices, [mesh.shown]);
+        let newer = ("tunnel/v4 idle".into(), "luck".into());
+        assert!(of(&all, Some(&newer)).is_none());
     }
 }

@@ -1,8 +1,8 @@
 //! A series at a glance: its latest day against the usual range since its last change.
 
 use model::{
-    history::{Point, SeriesName, Trend},
-    run::{Better, FigureKind},
+    history::{FigureName, Point, SeriesName, Trend},
+    run::Better,
 };
 use report::page::dashboard::{Glance, State, Tone};
 
@@ -47,8 +47,8 @@ pub(crate) fn glance(series: &SeriesName, points: &[Point], changes: &[(usize, T
 
 /// Returns the tone of a day: marked if it is outside 95 % of the usual values by more than a small
 /// difference.
-fn tone(figure: &str, today: f64, usual: &[f64]) -> Tone {
-    let Ok(kind) = figure.parse::<FigureKind>() else {
+fn tone(figure: &FigureName, today: f64, usual: &[f64]) -> Tone {
+    let Some(kind) = figure.known() else {
         return Tone::Usual;
     };
     let bounds = [2.5, 50.0, 97.5].map(|p| stats::percentile(usual, p));
@@ -101,8 +101,8 @@ mod tests {
     fn series() -> SeriesName {
         SeriesName {
             path: "p".to_owned(),
-            step: "underlay/v4 tcp down x1".to_owned(),
-            figure: "goodput_bps".to_owned(),
+            step: "underlay/v4 tcp down x1".into(),
+            figure: "goodput_bps".into(),
         }
     }
 
@@ -130,7 +130,7 @@ mod tests {
             assert!((usual / 94e6 - 1.0).abs() < 0.02, "{usual}");
         }
         let mut delay = series();
-        delay.figure = "rtt_p50_us".to_owned();
+        delay.figure = "rtt_p50_us".into();
         let slower = glance(&delay, &points(10, 20e3, 30e3), &[]);
         assert_eq!(slower.tone, Tone::Worse);
     }

@@ -1,6 +1,6 @@
 //! `pathtwin history series` and `trend`.
 
-use model::history::{Point, SeriesName};
+use model::history::{FigureName, Point, SeriesName};
 use report::history;
 use serde::Serialize;
 use store::Store;
@@ -15,7 +15,8 @@ impl Figures {
     /// The selected series.
     fn names(&self, store: &mut Store) -> Result<Vec<SeriesName>, Failure> {
         let mut names = store.series_names(self.which.path.as_deref())?;
-        names.retain(|name| name.matches(self.figure.as_deref(), self.step.as_deref()));
+        let figure = self.figure.as_deref().map(FigureName::from);
+        names.retain(|name| name.matches(figure.as_ref(), self.step.as_deref()));
         Ok(names)
     }
 }

@@ -5,7 +5,7 @@ use model::{facts::Connection, findings::Severity};
 
 use super::{
     Card, Frame, Glance, Live, State, Tone, chart,
-    frame::{figure_name, series_name, step_name, to, to_run},
+    frame::{figure_name, series_name, step_name, to_run, to_series},
 };
 use crate::{page::words::Words, plain::named_figure, time};
 
@@ -80,11 +80,6 @@ pub(super) fn figures(card: &Card, frame: &Frame, words: &Words) -> Markup {
 fn row(glance: &Glance, frame: &Frame, words: &Words) -> Markup {
     let series = &glance.series;
     let show = |value: f64| named_figure(&series.figure, value);
-    let query = [
-        ("name", series.path.as_str()),
-        ("step", series.step.as_str()),
-        ("figure", series.figure.as_str()),
-    ];
     let (class, sign) = match glance.tone {
         Tone::Usual => ("", ""),
         Tone::Better => ("good", "▲ "),
@@ -93,7 +88,7 @@ fn row(glance: &Glance, frame: &Frame, words: &Words) -> Markup {
     html! {
         tr {
             th scope="row" {
-                a href=(to(frame, "/path", &query)) { (figure_name(&series.figure, words)) }
+                a href=(to_series(frame, series)) { (figure_name(&series.figure, words)) }
                 span.interval { (step_name(&series.step, words)) }
             }
             td.number class=(class) {

@@ -1,7 +1,12 @@
 //! Frame of the pages, their links, and names of series.
 
 use maud::{DOCTYPE, Markup, html};
-use model::{history::SeriesName, run::FigureKind, text::Text};
+use model::{
+    history::{FigureName, SeriesName, StepName},
+    net::IpVersion,
+    run::{FigureKind, Key},
+    text::Text,
+};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Frame;
@@ -88,51 +93,47 @@ pub(super) fn to_run(frame: &Frame, run: &str) -> String {
     to(frame, &format!("/run/{run}"), &[])
 }
 
-/// The name of a figure, as a heading.
-pub(super) fn figure_name(figure: &str, words: &Words) -> String {
-    figure.parse::<FigureKind>().map_or_else(
-        |_| figure.to_owned(),
-        |kind| {
-            words
-                .render(&Text::fixed(kind.text()))
-                .capital()
-                .into_owned()
-        },
-    )
+/// The name of a figure, as a heading. One that is not known stays as it is.
+pub(super) fn figure_name(figure: &FigureName, words: &Words) -> String {
+    match figure.known() {
+        Some(kind) => figure_kind(*kind, words),
+        None => figure.to_string(),
+    }
 }
 
-/// Returns the text of a step name in the history, such as `tunnel/v4 tcp down x1 cubic`. Unknown
-/// parts are unchanged.
-pub(super) fn step_name(step: &str, words: &Words) -> String {
-    let (place, rest) = step.split_once(' ').unwrap_or((step, ""));
-    let (layer, family) = place.split_once('/').unwrap_or((place, ""));
-    let layer = match layer {
-        "underlay" => words.label("layer-underlay"),
-        "tunnel" => words.label("layer-tunnel"),
-        other => other.to_owned(),
-    };
-    let mut parts = vec![layer];
-    if family == "v6" {
-        parts.push("IPv6".to_owned());
+/// The name of a kind of figure, as a heading.
+pub(super) fn figure_kind(kind: FigureKind, words: &Words) -> String {
+    let name = words.render(&Text::fixed(kind.text()));
+    name.capital().into_owned()
+}
+
+/// What was measured. What is not known stays as the history names it.
+pub(super) fn step_name(step: &StepName, words: &Words) -> String {
+    match step.known() {
+        Some(key) => measurement(key, words),
+        None => step.to_string(),
     }
-    parts.extend(rest.split(' ').filter(|w| !w.is_empty()).map(|word| {
-        let flows = word.strip_prefix('x').and_then(|n| n.parse::<u32>().ok());
-        match (word, flows) {
-            ("idle", _) => words.label("step-idle"),
-            ("udp-sweep", _) => words.label("step-udp-sweep"),
-            ("tcp", _) => words.label("step-tcp"),
-            ("down", _) => words.label("direction-down"),
-            ("up", _) => words.label("direction-up"),
-            ("bidirectional", _) => words.label("bidirectional"),
-            (_, Some(n)) => words.fill("flows", &[("n", n.into())]),
-            _ => word.to_owned(),
-        }
-    }));
-    parts.join(" · ")
+}
+
+/// What was measured, with its layer; IPv4 goes without saying.
+pub(super) fn measurement(key: &Key, words: &Words) -> String {
+    let families = key.family == IpVersion::V6;
+    format!("{} · {}", words.layer(key.layer), words.key(key, families))
 }
 
 /// The whole name of a series.
 pub(super) fn series_name(series: &SeriesName, words: &Words) -> String {
     let figure = figure_name(&series.figure, words);
     format!("{figure} · {}", step_name(&series.step, words))
+}
+
+/// A link to the page of a path with this series first.
+pub(super) fn to_series(frame: &Frame, series: &SeriesName) -> String {
+    let (step, figure) = (series.step.to_string(), series.figure.to_string());
+    let query = [
+        ("name", series.path.as_str()),
+        ("step", &step),
+        ("figure", &figure),
+    ];
+    to(frame, "/path", &query)
 }

@@ -1,21 +1,24 @@
 //! Hosts against hosts: the newest value of one figure between each two.
 
 use maud::{Markup, html};
-use model::facts::Connection;
+use model::{
+    facts::Connection,
+    run::{FigureKind, Key},
+};
 
 use super::{
     Frame,
-    frame::{figure_name, page, step_name, to, to_path},
+    frame::{figure_kind, measurement, page, to, to_path},
 };
-use crate::{page::heat::Scale, page::words::Words, plain::named_figure};
+use crate::{page::heat::Scale, page::words::Words, plain};
 
 /// The matrix of one figure.
 #[derive(Clone, Debug)]
 pub struct Mesh {
     /// The step and the figure that are shown.
-    pub shown: (String, String),
+    pub shown: (Key, FigureKind),
     /// Steps and figures that there are between the hosts.
-    pub choices: Vec<(String, String)>,
+    pub choices: Vec<(Key, FigureKind)>,
     /// The hosts that measure.
     pub near: Vec<String>,
     /// The far ends.
@@ -48,18 +51,18 @@ pub fn mesh(mesh: &Mesh, frame: &Frame) -> String {
         .collect();
     let name = format!(
         "{} · {}",
-        figure_name(figure, &words),
-        step_name(step, &words)
+        figure_kind(*figure, &words),
+        measurement(step, &words)
     );
     let body = html! {
         h1 { (words.label("dash-mesh")) }
         p.note { (words.label("dash-mesh-note")) }
         nav.choices aria-label=(words.label("what")) { ul {
             @for (step, figure) in &mesh.choices {
-                @let query = [("step", step.as_str()), ("figure", figure.as_str())];
-                @let here = (step, figure) == (&mesh.shown.0, &mesh.shown.1);
+                @let (name, here) = (step.to_string(), (step, figure) == (&mesh.shown.0, &mesh.shown.1));
+                @let query = [("step", name.as_str()), ("figure", figure.name())];
                 li { a href=(to(frame, "/mesh", &query)) aria-current=[here.then_some("true")] {
-                    (figure_name(figure, &words)) " · " (step_name(step, &words))
+                    (figure_kind(*figure, &words)) " · " (measurement(step, &words))
                 } }
             }
         } }
@@ -72,7 +75,7 @@ pub fn mesh(mesh: &Mesh, frame: &Frame) -> String {
                 } }
                 tbody { @for (near, row) in mesh.near.iter().zip(&mesh.cells) { tr {
                     th scope="row" { (near) }
-                    @for cell in row { (value(cell.as_ref(), figure, Scale::new(&values).as_ref(), frame, &words)) }
+                    @for cell in row { (value(cell.as_ref(), *figure, Scale::new(&values).as_ref(), frame, &words)) }
                 } } }
             }
         } }
@@ -87,7 +90,7 @@ pub fn mesh(mesh: &Mesh, frame: &Frame) -> String {
 
 fn value(
     cell: Option<&Cell>,
-    figure: &str,
+    figure: FigureKind,
     scale: Option<&Scale>,
     frame: &Frame,
     words: &Words,
@@ -97,7 +100,7 @@ fn value(
     };
     html! {
         td class={ "h" (scale.shade(cell.value)) } {
-            a href=(to_path(frame, &cell.path)) { data value=(cell.value) { (named_figure(figure, cell.value)) } }
+            a href=(to_path(frame, &cell.path)) { data value=(cell.value) { (plain::figure(figure, cell.value)) } }
             @if let Some(connection) = &cell.connection {
                 span.interval { (words.render(&connection.text()).text) }
             }

@@ -5,7 +5,7 @@ use model::history::Trend;
 
 use super::{
     Frame, PathHistory, Series, card, chart,
-    frame::{figure_name, page, series_name, step_name, to, to_run},
+    frame::{figure_name, page, series_name, step_name, to_run, to_series},
 };
 use crate::{page::words::Words, plain::named_figure, time};
 
@@ -95,8 +95,7 @@ fn others(history: &PathHistory, frame: &Frame, words: &Words) -> Markup {
             details.more {
                 summary { (words.fill("dash-others", &[("n", history.others.len().into())])) }
                 ul { @for series in &history.others {
-                    @let query = [("name", series.path.as_str()), ("step", series.step.as_str()), ("figure", series.figure.as_str())];
-                    li { a href=(to(frame, "/path", &query)) { (series_name(series, words)) } }
+                    li { a href=(to_series(frame, series)) { (series_name(series, words)) } }
                 } }
             }
         }
