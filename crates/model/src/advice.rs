@@ -88,6 +88,9 @@ pub struct Unchanged {
 }
 
 /// Outcome of one flow in one direction: medians over members and seeds.
+///
+/// Early documents of version 1 have the median for a 99th percentile that was not measured, and 0
+/// for retransmissions that were not.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Direction of the data.
@@ -96,10 +99,13 @@ pub struct Outcome {
     pub goodput_bps: f64,
     /// Round trip of the probes beside it, median, µs.
     pub rtt_p50_us: f64,
-    /// The same, 99th percentile.
-    pub rtt_p99_us: f64,
-    /// Share of the sent bytes that were retransmitted, 0 to 1.
-    pub retransmitted: f64,
+    /// The same, 99th percentile; absent below 100 answered probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt_p99_us: Option<f64>,
+    /// Share of the sent bytes that were retransmitted, 0 to 1; absent if the sender did not
+    /// report it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retransmitted: Option<f64>,
 }
 
 /// A remedy or several together that were tried.
@@ -284,8 +290,8 @@ impl Tried {
 }
 
 impl Outcome {
-    /// A figure of it.
-    pub fn value(&self, figure: AdviceFigure) -> f64 {
+    /// A figure of it; absent if it was not measured.
+    pub fn value(&self, figure: AdviceFigure) -> Option<f64> {
         figure.of(self)
     }
 }

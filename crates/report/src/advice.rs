@@ -130,7 +130,8 @@ fn row(out: &mut String, name: &str, host: &str, outcomes: &[Outcome]) {
     let figure = |direction, figure: AdviceFigure| {
         let own = outcomes.iter().find(|o| o.direction == direction);
         let (_, scale) = shown(figure.unit());
-        own.map_or_else(String::new, |o| digits(o.value(figure) / scale))
+        let value = own.and_then(|o| o.value(figure));
+        value.map_or_else(String::new, |value| digits(value / scale))
     };
     let cells = [
         figure(Direction::Down, AdviceFigure::Goodput),

@@ -3,6 +3,7 @@
 use super::Outcome;
 use crate::{
     run::{Better, FigureKind, Unit},
+    text,
     text::{Text, Value},
 };
 
@@ -91,6 +92,16 @@ impl AdviceFigure {
         Text::fixed(self.text())
     }
 
+    /// Its name within a sentence.
+    pub fn measured(self) -> Text {
+        match self {
+            Self::Goodput => text!("goodput"),
+            Self::LoadedP50 => text!("the loaded RTT"),
+            Self::LoadedP99 => text!("the 99th percentile of the loaded RTT"),
+            Self::Retransmitted => text!("the share of retransmitted bytes"),
+        }
+    }
+
     /// A value of it, with its unit.
     pub fn value(self, number: f64) -> Value {
         self.unit().value(number)
@@ -104,11 +115,11 @@ impl AdviceFigure {
         }
     }
 
-    /// Its value in an outcome.
-    pub fn of(self, outcome: &Outcome) -> f64 {
+    /// Its value in an outcome; absent if it was not measured.
+    pub fn of(self, outcome: &Outcome) -> Option<f64> {
         match self {
-            Self::Goodput => outcome.goodput_bps,
-            Self::LoadedP50 => outcome.rtt_p50_us,
+            Self::Goodput => Some(outcome.goodput_bps),
+            Self::LoadedP50 => Some(outcome.rtt_p50_us),
             Self::LoadedP99 => outcome.rtt_p99_us,
             Self::Retransmitted => outcome.retransmitted,
         }

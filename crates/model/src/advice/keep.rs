@@ -80,25 +80,31 @@ pub enum KeptError {
 }
 
 impl Keep {
-    /// Returns true if an outcome satisfies it, compared with the outcome without any change.
-    pub fn holds(&self, unchanged: &Outcome, with: &Outcome) -> bool {
-        if self.direction.is_some_and(|d| d != with.direction) {
-            return true;
+    /// Returns true if it applies to this direction.
+    pub fn is_of(&self, direction: Direction) -> bool {
+        self.direction.is_none_or(|own| own == direction)
+    }
+
+    /// Returns true if an outcome satisfies it, compared with the outcome without any change;
+    /// `None` if a value that it needs was not measured.
+    pub fn holds(&self, unchanged: &Outcome, with: &Outcome) -> Option<bool> {
+        if !self.is_of(with.direction) {
+            return Some(true);
         }
         self.is_kept(unchanged.value(self.figure), with.value(self.figure))
     }
 
     /// Returns true if a value of the figure satisfies it, compared with the value without any
-    /// change.
-    pub fn is_kept(&self, before: f64, after: f64) -> bool {
+    /// change; `None` if one that it needs is unknown.
+    pub fn is_kept(&self, before: Option<f64>, after: Option<f64>) -> Option<bool> {
         let bound = match self.value {
-            Kept::OfUnchanged(share) => share * before,
+            Kept::OfUnchanged(share) => share * before?,
             Kept::Value(value) => value,
         };
-        match self.bound {
-            Bound::AtLeast => after >= bound,
-            Bound::AtMost => after <= bound,
-        }
+        Some(match self.bound {
+            Bound::AtLeast => after? >= bound,
+            Bound::AtMost => after? <= bound,
+        })
     }
 }
 
@@ -178,8 +184,8 @@ mod tests {
             direction: Direction::Down,
             goodput_bps,
             rtt_p50_us: rtt_p99_us / 2.0,
-            rtt_p99_us,
-            retransmitted: 0.0,
+            rtt_p99_us: Some(rtt_p99_us),
+            retransmitted: None,
         }
     }
 
@@ -187,23 +193,42 @@ mod tests {
     fn a_percentage_is_of_what_it_is_without_a_change() {
         let keep: Keep = "goodput>=90%".parse().unwrap();
         let now = outcome(100e6, 1.0);
-        assert!(keep.holds(&now, &outcome(91e6, 1.0)));
-        assert!(!keep.holds(&now, &outcome(89e6, 1.0)));
+        assert_eq!(keep.holds(&now, &outcome(91e6, 1.0)), Some(true));
+        assert_eq!(keep.holds(&now, &outcome(89e6, 1.0)), Some(false));
     }
 
     #[test]
     fn a_bound_with_a_unit_is_absolute() {
         let keep: Keep = "rtt-p99 <= 80ms".parse().unwrap();
         assert_eq!(keep.value, Kept::Value(80_000.0));
-        assert!(keep.holds(&outcome(1.0, 9e9), &outcome(1.0, 79_999.0)));
-        assert!(!keep.holds(&outcome(1.0, 1.0), &outcome(1.0, 80_001.0)));
+        let holds = |before, after| keep.holds(&outcome(1.0, before), &outcome(1.0, after));
+        assert_eq!(holds(9e9, 79_999.0), Some(true));
+        assert_eq!(holds(1.0, 80_001.0), Some(false));
+    }
+
+    /// No value is neither a good one nor a bad one; an absolute bound needs none from before.
+    #[test]
+    fn a_bound_on_what_was_not_measured_neither_holds_nor_breaks() {
+        let measured = outcome(1.0, 50_000.0);
+        let unknown = Outcome {
+            rtt_p99_us: None,
+            ..measured
+        };
+        let absolute: Keep = "rtt-p99<=80ms".parse().unwrap();
+        assert_eq!(absolute.holds(&measured, &unknown), None);
+        assert_eq!(absolute.holds(&unknown, &measured), Some(true));
+        let relative: Keep = "rtt-p99<=110%".parse().unwrap();
+        assert_eq!(relative.holds(&unknown, &measured), None);
+        let retransmitted: Keep = "retransmitted<=2%".parse().unwrap();
+        assert_eq!(retransmitted.holds(&measured, &measured), None);
     }
 
     #[test]
     fn a_bound_on_one_direction_leaves_the_other_free() {
         let keep: Keep = "goodput-up>=50mbit".parse().unwrap();
         assert_eq!(keep.direction, Some(Direction::Up));
-        assert!(keep.holds(&outcome(1.0, 1.0), &outcome(1.0, 1.0)));
+        let lower = outcome(1.0, 1.0);
+        assert_eq!(keep.holds(&lower, &lower), Some(true));
     }
 
     #[test]

@@ -271,9 +271,8 @@ fn how(tried: &Tried, words: &Words) -> Markup {
 fn shown(outcomes: &[Outcome], direction: Direction, figure: AdviceFigure) -> String {
     let own = outcomes.iter().find(|o| o.direction == direction);
     let (_, scale) = crate::printed::shown(figure.unit());
-    own.map_or_else(String::new, |o| {
-        crate::number::short(o.value(figure) / scale)
-    })
+    let value = own.and_then(|o| o.value(figure));
+    value.map_or_else(String::new, |value| crate::number::short(value / scale))
 }
 
 fn effect(effect: Effect) -> &'static str {

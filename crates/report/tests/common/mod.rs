@@ -142,8 +142,8 @@ fn outcomes(goodput_bps: f64, rtt_us: f64) -> Vec<Outcome> {
         direction,
         goodput_bps,
         rtt_p50_us: rtt_us,
-        rtt_p99_us: 1.2 * rtt_us,
-        retransmitted: 0.001,
+        rtt_p99_us: Some(1.2 * rtt_us),
+        retransmitted: Some(0.001),
     };
     vec![of(Direction::Down), of(Direction::Up)]
 }

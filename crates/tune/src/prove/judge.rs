@@ -5,7 +5,7 @@ use model::{
     comparison::{Compared, Comparison, Estimate, Verdict},
     net::Direction,
     proof::{Acted, Decision, Proved, Role},
-    run::{Better, FigureKind, StepKind},
+    run::{FigureKind, StepKind},
     text,
     text::Text,
 };
@@ -47,7 +47,7 @@ fn figures(comparison: &Comparison, criteria: &Criteria) -> Vec<Proved> {
         .any(|c| is_target(c, criteria.goal));
     let mut all = Vec::new();
     for direction in [Direction::Down, Direction::Up] {
-        for figure in AdviceFigure::PREDICTED {
+        for figure in deciding(&criteria.keep) {
             let Some(line) = line(comparison, direction, figure.kind()) else {
                 continue;
             };
@@ -75,6 +75,13 @@ fn figures(comparison: &Comparison, criteria: &Criteria) -> Vec<Proved> {
     all
 }
 
+/// The figures that decide: those that an Advice predicts, and what the user's bounds are on.
+fn deciding(keep: &[Keep]) -> impl Iterator<Item = AdviceFigure> {
+    AdviceFigure::ALL.into_iter().filter(|figure| {
+        AdviceFigure::PREDICTED.contains(figure) || keep.iter().any(|k| k.figure == *figure)
+    })
+}
+
 fn line(comparison: &Comparison, direction: Direction, kind: FigureKind) -> Option<&Compared> {
     let ours = |line: &&Compared| {
         line.kind == kind
@@ -85,13 +92,12 @@ fn line(comparison: &Comparison, direction: Direction, kind: FigureKind) -> Opti
     comparison.lines.iter().find(ours)
 }
 
-/// Returns true if a figure is the subject of a goal.
+/// Returns true if a figure is the subject of a goal. Retransmissions are a cost, and no goal.
 fn is_of(figure: AdviceFigure, goal: Goal) -> bool {
-    let is_goodput = figure.better() == Better::Higher;
-    match goal {
-        Goal::Balanced => true,
-        Goal::Throughput => is_goodput,
-        Goal::Latency => !is_goodput,
+    match figure {
+        AdviceFigure::Goodput => goal != Goal::Latency,
+        AdviceFigure::LoadedP50 | AdviceFigure::LoadedP99 => goal != Goal::Throughput,
+        AdviceFigure::Retransmitted => false,
     }
 }
 
@@ -125,6 +131,9 @@ fn decide(figures: &[Proved], acted: &[Acted], keep: &[Keep]) -> (Decision, Text
         );
         return (Decision::Worse, text);
     }
+    if let Some(text) = unknown(figures, keep) {
+        return (Decision::CannotTell, text);
+    }
     let better = |f: &&Proved| f.verdict == Verdict::Better;
     match best(targets().filter(better)) {
         Some(best) => (Decision::Kept, text!("kept: {figure}", figure = went(best))),
@@ -156,9 +165,13 @@ fn best<'a>(figures: impl Iterator<Item = &'a Proved>) -> Option<&'a Proved> {
 /// Returns true if a figure became worse beyond its bound.
 fn is_beyond(figure: &Proved) -> bool {
     let (without, with) = (figure.without, figure.with);
-    let beyond = match figure.figure.better() {
-        Better::Higher => with < without * GOODPUT,
-        _ => with > without * DELAY.0 && with > without + DELAY.1,
+    let beyond = match figure.figure {
+        AdviceFigure::Goodput => with < without * GOODPUT,
+        AdviceFigure::LoadedP50 | AdviceFigure::LoadedP99 => {
+            with > without * DELAY.0 && with > without + DELAY.1
+        }
+        // Only the user's bounds are on it.
+        AdviceFigure::Retransmitted => false,
     };
     figure.verdict == Verdict::Worse && beyond
 }
@@ -166,9 +179,32 @@ fn is_beyond(figure: &Proved) -> bool {
 /// Returns true if a figure violates a bound of the user.
 fn breaks(figure: &Proved, keep: &[Keep]) -> bool {
     keep.iter()
-        .filter(|k| k.figure == figure.figure)
-        .filter(|k| k.direction.is_none_or(|d| d == figure.direction))
-        .any(|k| !k.is_kept(figure.without, figure.with))
+        .filter(|k| k.figure == figure.figure && k.is_of(figure.direction))
+        .any(|k| k.is_kept(Some(figure.without), Some(figure.with)) == Some(false))
+}
+
+/// A bound of the user's on what was not measured. One on both directions is about those that were
+/// measured at all.
+fn unknown(figures: &[Proved], keep: &[Keep]) -> Option<Text> {
+    let has = |direction, figure: Option<AdviceFigure>| {
+        let mut all = figures.iter().filter(|f| f.direction == direction);
+        all.any(|f| figure.is_none_or(|figure| f.figure == figure))
+    };
+    let all = [Direction::Down, Direction::Up];
+    let missing = |keep: &Keep, direction| {
+        let is_due = keep.direction == Some(direction) || has(direction, None);
+        keep.is_of(direction) && is_due && !has(direction, Some(keep.figure))
+    };
+    let pairs = keep
+        .iter()
+        .flat_map(|k| all.map(|direction| (k, direction)));
+    let (keep, direction) = pairs.into_iter().find(|(k, d)| missing(k, *d))?;
+    Some(text!(
+        "undone: cannot tell whether {bound} holds ({direction}); {figure} was not measured",
+        bound = keep.to_string(),
+        direction = direction,
+        figure = keep.figure.measured()
+    ))
 }
 
 fn went(figure: &Proved) -> Text {
@@ -188,8 +224,14 @@ fn went(figure: &Proved) -> Text {
             before = before,
             after = after
         ),
-        _ => text!(
+        AdviceFigure::LoadedP99 => text!(
             "the 99th percentile of the loaded RTT ({direction}) went from {before} to {after}",
+            direction = direction,
+            before = before,
+            after = after
+        ),
+        AdviceFigure::Retransmitted => text!(
+            "the share of retransmitted bytes ({direction}) went from {before} to {after}",
             direction = direction,
             before = before,
             after = after

@@ -9,12 +9,16 @@ use model::{
 
 use super::*;
 
-/// A path whose goodput and delay are known with the change and without, with some spread.
+/// A path whose figures are known without the change and with it, with some spread.
 struct Path {
     on: bool,
     turns: Vec<bool>,
     goodput: [f64; 2],
     rtt_us: [f64; 2],
+    /// Share of the bytes; `None` if the sender does not report it.
+    retransmitted: Option<[f64; 2]>,
+    /// Whether enough probes were answered for a 99th percentile.
+    p99: bool,
     acts: Option<bool>,
 }
 
@@ -25,23 +29,28 @@ impl Path {
             turns: Vec::new(),
             goodput,
             rtt_us,
+            retransmitted: Some([0.01; 2]),
+            p99: true,
             acts: Some(true),
         }
     }
 }
 
 /// A run of one TCP load with probes beside it.
-fn run(goodput: f64, rtt_us: f64) -> Run {
+fn run(goodput: f64, rtt_us: f64, p99_us: Option<f64>, retransmitted: Option<f64>) -> Run {
+    let p99 = p99_us.map_or_else(String::new, |us| format!(r#""p99_us": {us}, "#));
+    let flow = retransmitted.map_or_else(String::new, |share| {
+        format!(r#"{{"goodput_bps": {goodput}, "segments": 1000, "retransmitted": {share}}}"#)
+    });
     let json = format!(
         r#"{{"schema": 1, "id": "", "program": "test", "started_us": 0, "took_s": 1.0,
         "plan": {{"step": []}}, "near": {{"program": "", "facts": {{"schema": 1}}}},
         "far": {{"program": "", "facts": {{"schema": 1}}}}, "layers": [], "figures": [],
         "ratios": [], "samples": [{{"number": 0, "block": 0, "at_us": 0, "took_us": 1,
         "valid": true, "key": {{"step": "tcp", "layer": "underlay", "family": "v4",
-        "direction": "down", "flows": 1}}, "tcp": {{"window_us": [0, 1], "bytes": 1, "flows": [],
+        "direction": "down", "flows": 1}}, "tcp": {{"window_us": [0, 1], "bytes": 1, "flows": [{flow}],
         "goodput_bps": {goodput}}}, "probes": {{"sent": 1000, "n": 990, "lost": 0.0,
-        "p50_us": {rtt_us}, "p99_us": {}, "kernel_times": true}}}}]}}"#,
-        1.2 * rtt_us
+        "p50_us": {rtt_us}, {p99}"kernel_times": true}}}}]}}"#
     );
     serde_json::from_str(&json).unwrap()
 }
@@ -58,7 +67,14 @@ impl Turns for Path {
         // One in a thousand from turn to turn.
         let spread = 1.0 + (n * 2.4).sin() / 1000.0;
         let of = |pair: [f64; 2]| pair[usize::from(self.on)] * spread;
-        Ok(run(of(self.goodput), of(self.rtt_us)))
+        let rtt_us = of(self.rtt_us);
+        let p99_us = self.p99.then_some(1.2 * rtt_us);
+        Ok(run(
+            of(self.goodput),
+            rtt_us,
+            p99_us,
+            self.retransmitted.map(of),
+        ))
     }
 
     fn evidence(&mut self, _: &Run) -> Vec<Acted> {
@@ -133,6 +149,70 @@ fn a_gain_that_costs_too_much_elsewhere_is_undone() {
         Decision::Kept
     );
     assert_eq!(decided(&mut shaped(), &keep).decision, Decision::Worse);
+}
+
+fn keeping(bound: &str) -> Criteria {
+    Criteria {
+        keep: vec![bound.parse().unwrap()],
+        ..goal(Goal::Throughput)
+    }
+}
+
+/// Each figure that `--keep` knows: a gain that breaks the bound is undone, one that keeps it is
+/// not.
+#[test]
+fn every_bound_that_a_user_sets_is_enforced() {
+    let path = || Path {
+        retransmitted: Some([0.01, 0.05]),
+        // 50 ms and 52 ms, within what is guarded anyway; the 99th percentiles: 60 and 62.4 ms.
+        ..Path::new([10e6, 20e6], [50e3, 52e3])
+    };
+    for (broken, kept) in [
+        ("goodput>=30mbit", "goodput>=15mbit"),
+        ("rtt<=51ms", "rtt<=55ms"),
+        ("rtt<=101%", "rtt<=110%"),
+        ("rtt-p99<=61ms", "rtt-p99<=65ms"),
+        ("retransmitted<=2%", "retransmitted<=6%"),
+        ("retransmitted-down<=2%", "retransmitted-down<=6%"),
+    ] {
+        let proof = decided(&mut path(), &keeping(broken));
+        assert_eq!(proof.decision, Decision::Worse, "{broken}: {}", proof.text);
+        let proof = decided(&mut path(), &keeping(kept));
+        assert_eq!(proof.decision, Decision::Kept, "{kept}: {}", proof.text);
+    }
+    let proof = decided(&mut path(), &keeping("retransmitted<=2%"));
+    let text = proof.text.to_string();
+    assert!(
+        text.contains("retransmitted bytes (down) went from 1 % to 5 %"),
+        "{text}"
+    );
+    let own = proof
+        .figures
+        .iter()
+        .find(|f| f.figure == AdviceFigure::Retransmitted);
+    assert_eq!(own.unwrap().role, Role::Guard);
+}
+
+/// Without its figure a bound can neither hold nor break: the change is undone, and the text says
+/// which bound it is.
+#[test]
+fn a_bound_on_what_was_not_measured_does_not_pass() {
+    let path = || Path {
+        retransmitted: None,
+        p99: false,
+        ..Path::new([10e6, 20e6], [50e3, 50e3])
+    };
+    let proof = decided(&mut path(), &goal(Goal::Throughput));
+    assert_eq!(proof.decision, Decision::Kept, "{}", proof.text);
+    for bound in ["retransmitted<=2%", "rtt-p99<=80ms", "goodput-up>=1mbit"] {
+        let proof = decided(&mut path(), &keeping(bound));
+        assert_eq!(proof.decision, Decision::CannotTell, "{}", proof.text);
+        let text = proof.text.to_string();
+        assert!(
+            text.contains("cannot tell whether") && text.contains("was not measured"),
+            "{text}"
+        );
+    }
 }
 
 /// A line that improved on its own must not be credited to a setting that did nothing.

@@ -52,10 +52,10 @@ fn by_direction(pair: &Pair<'_>, goal: Goal) -> impl Iterator<Item = (Direction,
     let [goodput, delay] = weights(goal);
     let ln = |a: f64, b: f64| (b.max(1.0) / a.max(1.0)).ln();
     let one = move |(a, b): (&Outcome, &Outcome)| {
-        let rtt = f64::midpoint(
-            ln(a.rtt_p50_us, b.rtt_p50_us),
-            ln(a.rtt_p99_us, b.rtt_p99_us),
-        );
+        let p50 = ln(a.rtt_p50_us, b.rtt_p50_us);
+        // The median alone where a 99th percentile is not known.
+        let p99 = a.rtt_p99_us.zip(b.rtt_p99_us).map(|(a, b)| ln(a, b));
+        let rtt = p99.map_or(p50, |p99| f64::midpoint(p50, p99));
         let worth = goodput * ln(a.goodput_bps, b.goodput_bps) - delay * rtt;
         (a.direction, worth)
     };
@@ -147,7 +147,7 @@ fn change(
 ) -> Option<Change> {
     let of = |all: &[Outcome]| {
         let own = all.iter().find(|o| o.direction == direction);
-        own.map(|o| o.value(figure).max(1.0))
+        own.and_then(|o| Some(o.value(figure)?.max(1.0)))
     };
     let ratios: Vec<f64> = pairs
         .iter()
@@ -183,14 +183,14 @@ pub(super) fn medians<'a>(all: impl Iterator<Item = &'a [Outcome]>) -> Vec<Outco
     let one = |direction| {
         let median = |figure| {
             let own = all.iter().filter(|o| o.direction == direction);
-            stats::median(&own.map(|o| o.value(figure)).collect::<Vec<_>>())
+            stats::median(&own.filter_map(|o| o.value(figure)).collect::<Vec<_>>())
         };
         Some(Outcome {
             direction,
             goodput_bps: median(AdviceFigure::Goodput)?,
             rtt_p50_us: median(AdviceFigure::LoadedP50)?,
-            rtt_p99_us: median(AdviceFigure::LoadedP99)?,
-            retransmitted: median(AdviceFigure::Retransmitted)?,
+            rtt_p99_us: median(AdviceFigure::LoadedP99),
+            retransmitted: median(AdviceFigure::Retransmitted),
         })
     };
     [Direction::Down, Direction::Up]
@@ -199,7 +199,7 @@ pub(super) fn medians<'a>(all: impl Iterator<Item = &'a [Outcome]>) -> Vec<Outco
         .collect()
 }
 
-/// The guards that do not hold.
+/// The guards that do not hold, and the bounds of the user's of which that cannot be told.
 pub(super) fn broken(
     before: &[Outcome],
     after: &[Outcome],
@@ -208,31 +208,8 @@ pub(super) fn broken(
 ) -> Vec<Text> {
     let mut all = Vec::new();
     for (a, b) in before.iter().zip(after) {
-        let direction = a.direction;
-        if b.rtt_p99_us > P99.0 * a.rtt_p99_us && b.rtt_p99_us > a.rtt_p99_us + P99.1 {
-            all.push(text!(
-                "{direction}: the 99th percentile of the loaded RTT rises from {before} to {after}",
-                direction = direction,
-                before = Value::Us(a.rtt_p99_us),
-                after = Value::Us(b.rtt_p99_us)
-            ));
-        }
-        let most = (RETRANSMITTED.0 * a.retransmitted).max(RETRANSMITTED.1);
-        if b.retransmitted > most {
-            all.push(text!(
-                "{direction}: {after} of the bytes are retransmitted instead of {before}",
-                direction = direction,
-                before = Value::Share(a.retransmitted),
-                after = Value::Share(b.retransmitted)
-            ));
-        }
-        for keep in keep.iter().filter(|keep| !keep.holds(a, b)) {
-            all.push(text!(
-                "{direction}: {bound} does not hold",
-                direction = direction,
-                bound = keep.to_string()
-            ));
-        }
+        all.extend(guards(a, b));
+        all.extend(keep.iter().filter_map(|keep| bound(keep, a, b)));
     }
     all.extend(competitor.iter().filter(|c| c.ratio < COMPETITOR).map(|c| {
         text!(
@@ -244,6 +221,50 @@ pub(super) fn broken(
     all
 }
 
+/// The guards of every goal, on figures that were measured before and after.
+fn guards(a: &Outcome, b: &Outcome) -> impl Iterator<Item = Text> {
+    let p99 = a.rtt_p99_us.zip(b.rtt_p99_us);
+    let p99 = p99.filter(|(a, b)| *b > P99.0 * a && *b > a + P99.1);
+    let p99 = p99.map(|(before, after)| {
+        text!(
+            "{direction}: the 99th percentile of the loaded RTT rises from {before} to {after}",
+            direction = a.direction,
+            before = Value::Us(before),
+            after = Value::Us(after)
+        )
+    });
+    let retransmitted = a.retransmitted.zip(b.retransmitted);
+    let most = |before: f64| (RETRANSMITTED.0 * before).max(RETRANSMITTED.1);
+    let retransmitted = retransmitted.filter(|(a, b)| *b > most(*a));
+    let retransmitted = retransmitted.map(|(before, after)| {
+        text!(
+            "{direction}: {after} of the bytes are retransmitted instead of {before}",
+            direction = a.direction,
+            before = Value::Share(before),
+            after = Value::Share(after)
+        )
+    });
+    p99.into_iter().chain(retransmitted)
+}
+
+/// What there is to say of a bound of the user's: nothing if it holds.
+fn bound(keep: &Keep, a: &Outcome, b: &Outcome) -> Option<Text> {
+    match keep.holds(a, b) {
+        Some(true) => None,
+        Some(false) => Some(text!(
+            "{direction}: {bound} does not hold",
+            direction = a.direction,
+            bound = keep.to_string()
+        )),
+        None => Some(text!(
+            "{direction}: cannot tell whether {bound} holds; {figure} was not measured",
+            direction = a.direction,
+            bound = keep.to_string(),
+            figure = keep.figure.measured()
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,8 +274,8 @@ mod tests {
             direction: Direction::Down,
             goodput_bps,
             rtt_p50_us: rtt_us,
-            rtt_p99_us: rtt_us,
-            retransmitted: 0.0,
+            rtt_p99_us: Some(rtt_us),
+            retransmitted: Some(0.0),
         }
     }
 
@@ -305,7 +326,7 @@ mod tests {
     fn guards_name_what_gets_worse() {
         let before = [outcome(1e7, 3e4)];
         let mut after = [outcome(3e7, 6e4)];
-        after[0].retransmitted = 0.05;
+        after[0].retransmitted = Some(0.05);
         let taken = [Change {
             direction: Direction::Down,
             figure: AdviceFigure::Goodput,
@@ -322,5 +343,42 @@ mod tests {
         let broken: Vec<String> = broken.iter().map(ToString::to_string).collect();
         assert_eq!(broken.len(), 4, "{broken:?}");
         assert!(broken[0].contains("from 30 ms to 60 ms"), "{broken:?}");
+    }
+
+    /// A 99th percentile needs 100 answered probes, and some senders report no retransmissions.
+    #[test]
+    fn what_was_not_measured_is_in_no_median_no_worth_and_no_change() {
+        let unknown = |rtt_us| Outcome {
+            rtt_p99_us: None,
+            retransmitted: None,
+            ..outcome(1e7, rtt_us)
+        };
+        let (before, after) = ([unknown(8e4)], [unknown(4e4)]);
+        let pairs = pairs(&before, &after, 3);
+        // Half the RTT at the same goodput, with the weight of latency.
+        let worth = worth(&pairs[0], Goal::Latency);
+        assert!((worth - 2.0_f64.ln()).abs() < 1e-12, "{worth}");
+        let medians = medians(pairs.iter().map(|p| p.after));
+        assert_eq!(medians, after);
+        let known = [outcome(1e7, 4e4)];
+        let mixed = super::medians([&after[..], &known[..]].into_iter());
+        assert_eq!(mixed[0].rtt_p99_us, Some(4e4));
+    }
+
+    #[test]
+    fn a_bound_on_what_was_not_measured_is_named_and_not_passed() {
+        let before = [outcome(1e7, 3e4)];
+        let mut after = before;
+        after[0].retransmitted = None;
+        let keep = ["retransmitted<=2%".parse().unwrap()];
+        let texts = broken(&before, &after, &[], &keep);
+        assert_eq!(texts.len(), 1, "{texts:?}");
+        let text = texts[0].to_string();
+        assert!(
+            text.contains("cannot tell whether retransmitted<=2% holds"),
+            "{text}"
+        );
+        after[0].retransmitted = Some(0.01);
+        assert!(broken(&before, &after, &[], &keep).is_empty());
     }
 }

@@ -159,13 +159,12 @@ pub(super) fn outcomes(run: &Run) -> Option<Vec<Outcome>> {
 fn outcome(run: &Run, direction: Direction) -> Option<Outcome> {
     let sample = tcp(run, direction)?;
     let value = |kind| analysis::figures::value(sample, kind);
-    let rtt_p50_us = value(FigureKind::RttP50)?;
     Some(Outcome {
         direction,
         goodput_bps: value(FigureKind::Goodput)?,
-        rtt_p50_us,
-        rtt_p99_us: value(FigureKind::RttP99).unwrap_or(rtt_p50_us),
-        retransmitted: value(FigureKind::Retransmitted).unwrap_or(0.0),
+        rtt_p50_us: value(FigureKind::RttP50)?,
+        rtt_p99_us: value(FigureKind::RttP99),
+        retransmitted: value(FigureKind::Retransmitted),
     })
 }
 
