@@ -21,6 +21,7 @@ use model::{
     job::{self, MeasureOutput, QueueTruth},
     net::Layer,
     plan::Plan,
+    record::QueuePlace,
     run::{Column, Run, Series},
     text,
 };
@@ -149,7 +150,11 @@ fn sample_queues(
     stop: Arc<AtomicBool>,
 ) -> anyhow::Result<std::thread::JoinHandle<Vec<QueueTruth>>> {
     let mut queues = Vec::new();
-    for queue in bed.queues.iter().filter(|q| q.place == "bottleneck") {
+    for queue in bed
+        .queues
+        .iter()
+        .filter(|q| q.place == QueuePlace::Bottleneck)
+    {
         let nl = bed.hosts[queue.host].ns.route()?;
         let reader = StatsReader::of_handle(nl, queue.device, queue.handle);
         queues.push((queue.direction, queue.rate_bps, reader, Vec::new()));

@@ -161,7 +161,7 @@ fn describe(cell: &Cell, bed: &Testbed, running: &mut flows::Running) -> anyhow:
     output.queues = sampling::sampled(cell, bed)
         .map(|(id, queue)| QueueInfo {
             id,
-            place: queue.place.to_owned(),
+            place: queue.place,
             direction: queue.direction,
             kind: queue.kind.to_owned(),
             rate_bps: queue.rate_bps,

@@ -130,10 +130,9 @@ pub(crate) fn losses(bed: &Testbed) -> anyhow::Result<Vec<LossTruth>> {
             LossCounter::Ingress => action(&mut nl, stage.device, Hook::Ingress)?,
             LossCounter::Egress => action(&mut nl, stage.device, Hook::Egress)?,
         };
-        let (direction, stage) = (stage.direction, stage.stage.to_owned());
         all.push(LossTruth {
-            direction,
-            stage,
+            direction: stage.direction,
+            stage: stage.stage,
             packets,
             drops,
         });

@@ -7,7 +7,7 @@ use model::{
     text::{Text, Value},
 };
 
-use crate::{ProtocolError, params};
+use crate::{ProtocolError, refused};
 
 /// Reason why a test did not end as planned.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub enum Error {
     /// The server is to end a test that takes too long.
     Overdue(u64),
     /// The parameters cannot be met.
-    Refused(params::Refused),
+    Refused(refused::Refused),
     /// This end's kernel does not have, or does not allow, the requested congestion control.
     Congestion {
         /// The requested value.
@@ -152,8 +152,8 @@ impl From<ProtocolError> for Error {
     }
 }
 
-impl From<params::Refused> for Error {
-    fn from(why: params::Refused) -> Self {
+impl From<refused::Refused> for Error {
+    fn from(why: refused::Refused) -> Self {
         Self::Refused(why)
     }
 }

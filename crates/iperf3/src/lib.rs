@@ -23,6 +23,7 @@ pub mod client;
 pub mod datagram;
 pub mod outcome;
 pub mod params;
+pub mod refused;
 pub mod request;
 pub mod results;
 pub mod server;

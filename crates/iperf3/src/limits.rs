@@ -8,7 +8,10 @@ use traffic::{
     wire::message::Limits,
 };
 
-use super::params::{Params, Protocol, Refused};
+use super::{
+    params::{Params, Protocol},
+    refused::Refused,
+};
 
 /// Longest test where no limit is named.
 const LONGEST: Duration = Duration::from_secs(3600);

@@ -5,6 +5,7 @@ use std::fmt;
 
 use model::{
     net::{Direction, Side},
+    run::Invalid,
     text,
     text::Text,
 };
@@ -28,7 +29,7 @@ pub struct Outcome {
     /// All streams, in the order in which they were opened.
     pub streams: Vec<Stream>,
     /// Reasons why the figures are not those requested; empty if they are.
-    pub invalid: Vec<Invalid>,
+    pub invalid: Vec<Reason>,
 }
 
 /// One end of a test.
@@ -41,61 +42,57 @@ pub struct End {
 }
 
 /// Reason why a sample does not count.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Invalid {
-    /// The sender used another congestion control, which iperf3 does without an error.
-    Congestion {
-        /// The end that sends: near is the client.
-        end: Side,
-        /// The requested value.
-        asked: String,
-        /// The value in use.
-        used: String,
-    },
-    /// The sender does not report the congestion control it used.
-    CongestionUnknown {
-        /// The end that sends: near is the client.
-        end: Side,
-        /// The requested value.
-        asked: String,
-    },
-    /// No byte of a stream arrived in all the time.
-    Nothing(u32),
-    /// The two ends do not mean the same by the number of a datagram.
-    Numbers(u32),
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reason {
+    /// The end that it concerns: near is the client; absent = both.
+    pub end: Option<Side>,
+    /// The reason, as a Run has it.
+    pub why: Invalid,
 }
 
-impl Invalid {
+impl Reason {
+    /// A reason in one stream.
+    fn of_stream(why: Text) -> Self {
+        Self {
+            end: None,
+            why: Invalid::failed(why),
+        }
+    }
+
     /// The reason with its values, for reports in any language.
     pub fn text(&self) -> Text {
-        match self {
-            Self::Congestion { end, asked, used } => text!(
-                "the {end} sent with {used}, not with {asked}",
-                end = name(*end),
-                used = used,
-                asked = asked
-            ),
-            Self::CongestionUnknown { end, asked } => text!(
-                "the {end} does not report whether it sent with {asked}",
-                end = name(*end),
-                asked = asked
-            ),
-            Self::Nothing(stream) => text!("stream {stream} carried nothing", stream = *stream),
-            Self::Numbers(stream) => text!(
-                "stream {stream}: datagrams came with numbers that were not sent",
-                stream = *stream
-            ),
+        match self.end {
+            Some(end) => text!("{end}: {why}", end = name(end), why = self.why.text()),
+            None => self.why.text(),
         }
     }
 }
 
-impl fmt::Display for Invalid {
+impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.text().fmt(f)
     }
 }
 
-impl std::error::Error for Invalid {}
+/// Reason why the congestion control of a sender is not known to be the requested one, which is no
+/// error for iperf3; `None` if it is.
+fn control(end: Side, requested: &str, used: Option<&str>) -> Option<Reason> {
+    let why = match used {
+        Some(used) if used == requested => return None,
+        Some(used) => Invalid::CongestionReplaced {
+            requested: requested.to_owned(),
+            used: used.to_owned(),
+        },
+        None => Invalid::failed(text!(
+            "it is not reported whether {asked} was used",
+            asked = requested
+        )),
+    };
+    Some(Reason {
+        end: Some(end),
+        why,
+    })
+}
 
 /// Name of an end in iperf3.
 fn name(end: Side) -> Text {
@@ -261,31 +258,35 @@ impl Outcome {
             (Direction::Up, &self.client),
             (Direction::Down, &self.server),
         ];
+        let asked = self.params.congestion.as_deref();
+        let asked = asked.filter(|_| self.params.protocol == Protocol::Tcp);
         for (direction, sender) in ends {
-            let end = Side::sends(direction);
-            let Some(asked) = self.params.congestion.clone() else {
-                break;
-            };
             let sends = self.streams.iter().any(|s| s.direction == direction);
-            if self.params.protocol != Protocol::Tcp || !sends {
-                continue;
-            }
-            match sender.congestion_used.clone() {
-                Some(used) if used == asked => {}
-                Some(used) => self.invalid.push(Invalid::Congestion { end, asked, used }),
-                None => self.invalid.push(Invalid::CongestionUnknown { end, asked }),
+            if let Some(asked) = asked.filter(|_| sends) {
+                let used = sender.congestion_used.as_deref();
+                let end = Side::sends(direction);
+                self.invalid.extend(control(end, asked, used));
             }
         }
         // Of a number of bytes the first streams may have sent all before the last one begins.
         let by_time = self.params.time_s.is_some();
         let silent = |s: &&Stream| by_time && s.received_bytes == 0;
         let silent = self.streams.iter().filter(silent);
-        self.invalid.extend(silent.map(|s| Invalid::Nothing(s.id)));
+        self.invalid.extend(
+            silent.map(|s| {
+                Reason::of_stream(text!("stream {stream} carried nothing", stream = s.id))
+            }),
+        );
         // The ends do not leave out the very same datagrams.
         let whole = self.params.omit_s == 0;
         let odd = |s: &&Stream| whole && s.udp.is_some_and(|u| u.packets > u.sent);
         let odd = self.streams.iter().filter(odd);
-        self.invalid.extend(odd.map(|s| Invalid::Numbers(s.id)));
+        self.invalid.extend(odd.map(|s| {
+            Reason::of_stream(text!(
+                "stream {stream}: datagrams came with numbers that were not sent",
+                stream = s.id
+            ))
+        }));
     }
 }
 

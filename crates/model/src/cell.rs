@@ -7,24 +7,30 @@ pub mod bounds;
 mod check;
 mod collect;
 pub mod default;
+mod end;
 mod field;
 mod kernel;
 mod line;
+mod queue;
 mod rule;
 mod stage;
+mod tunnel;
 
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
+pub use end::{End, EndQdisc, Ends};
 pub use field::{Field, Table};
 pub use kernel::KernelName;
 pub use line::{loss_rule, quantiles_rule, steps_alone_rule};
+pub use queue::{Buffer, Loss, Queue};
 pub use rule::{Impossible, Rule, is_cc, is_name};
 pub use stage::{Peak, Policer, Quantile, Quantiles, RateStep, RateSteps};
+pub use tunnel::{Tunnel, TunnelAt, TunnelKind, TunnelStage};
 
 use crate::{
-    net::{Direction, IpVersion, Side},
+    net::{Direction, IpVersion},
     units::{Bytes, Rate, Seed, Share, nanos, opt_nanos},
 };
 
@@ -188,253 +194,6 @@ pub struct Line {
         with = "opt_nanos"
     )]
     pub slots: Option<Duration>,
-}
-
-/// Capacity of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Buffer {
-    /// Packets of any size.
-    Packets(u32),
-    /// Bytes, Ethernet headers included.
-    Bytes(Bytes),
-    /// The kernel's default limit for this kind of queue (hundreds to thousands of packets).
-    Kernel,
-}
-
-/// Size assumed for [`Buffer::Kernel`] where a number is needed. The kernel's limits range from
-/// 1000 (pie, codel) to 10240 packets (fq_codel), but an AQM keeps far fewer.
-const KERNEL_PACKETS: u32 = 1000;
-
-impl Buffer {
-    /// The buffer in bytes, assuming full-size packets.
-    pub fn bytes(self, mtu: u32) -> Bytes {
-        match self {
-            Self::Packets(n) => Bytes(u64::from(n) * (u64::from(mtu) + ETHERNET_HEADER)),
-            Self::Bytes(bytes) => bytes,
-            Self::Kernel => Self::Packets(KERNEL_PACKETS).bytes(mtu),
-        }
-    }
-
-    /// The buffer in full-size packets, at least one.
-    pub fn packets(self, mtu: u32) -> u32 {
-        match self {
-            Self::Packets(n) => n,
-            Self::Kernel => KERNEL_PACKETS,
-            Self::Bytes(b) => u32::try_from(b.0 / (u64::from(mtu) + ETHERNET_HEADER))
-                .unwrap_or(u32::MAX)
-                .max(1),
-        }
-    }
-}
-
-/// Kind of queue, named as in the kernel where it has a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Queue {
-    /// First in, first out, tail drop.
-    Fifo,
-    /// Fair queueing with pacing, no AQM.
-    Fq,
-    /// Fair queueing with CoDel.
-    FqCodel,
-    /// CoDel on a single queue.
-    Codel,
-    /// PIE on a single queue.
-    Pie,
-    /// CAKE with its own shaper.
-    Cake,
-    /// DualPI2 (RFC 9332).
-    Dualpi2,
-    /// Random early detection.
-    Red,
-    /// No queue: drops traffic above the rate.
-    Policer,
-}
-
-impl Queue {
-    /// Returns true if the kernel's default limit is usable as its buffer.
-    pub const fn has_own_limit(self) -> bool {
-        !matches!(self, Self::Fifo | Self::Red | Self::Policer)
-    }
-}
-
-impl fmt::Display for Queue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Fifo => "fifo",
-            Self::Fq => "fq",
-            Self::FqCodel => "fq_codel",
-            Self::Codel => "codel",
-            Self::Pie => "pie",
-            Self::Cake => "cake",
-            Self::Dualpi2 => "dualpi2",
-            Self::Red => "red",
-            Self::Policer => "policer",
-        })
-    }
-}
-
-/// Packet loss.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Loss {
-    /// None.
-    None,
-    /// Each packet with this probability.
-    Random(Share),
-    /// Gilbert-Elliott: two states with their own loss.
-    GilbertElliott {
-        /// Probability to go from good to bad, per packet.
-        p: Share,
-        /// Probability to go from bad to good, per packet.
-        r: Share,
-        /// Loss in the bad state (`1-h` of netem).
-        bad: Share,
-        /// Loss in the good state (`1-k` of netem).
-        good: Share,
-    },
-    /// Exactly every n-th packet; at most 65535 (`tc_gact_p`).
-    Every(u16),
-}
-
-/// A tunnel over the path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Tunnel {
-    /// Implementation.
-    pub kind: TunnelKind,
-    /// MTU of the tunnel device.
-    pub mtu: u32,
-    /// Location of the tunnel's endpoints.
-    pub at: TunnelAt,
-    /// Address family inside.
-    pub ip: IpVersion,
-    /// Stage passed only by tunnel packets from the far end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub down: Option<TunnelStage>,
-    /// Stage passed only by tunnel packets to the far end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub up: Option<TunnelStage>,
-}
-
-impl Tunnel {
-    /// Returns the stage passed only by tunnel packets in `direction`.
-    pub fn stage(&self, direction: Direction) -> Option<&TunnelStage> {
-        match direction {
-            Direction::Down => self.down.as_ref(),
-            Direction::Up => self.up.as_ref(),
-        }
-    }
-}
-
-/// A stage in front of the bottleneck that only packets of the tunnel pass: a line that treats UDP
-/// worse, or a host that is too slow for the tunnel. A direction of a [`Local`] line has the same
-/// parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TunnelStage {
-    /// Its rate, outer and Ethernet headers included; absent = not limited.
-    #[serde(rename = "rate_bps")]
-    pub rate: Option<Rate>,
-    /// Capacity of its queue, which drops at the tail; counted in full packets.
-    pub buffer: Buffer,
-    /// Its loss, random or in bursts.
-    pub loss: Loss,
-}
-
-impl TunnelStage {
-    /// Whether it neither limits nor loses anything.
-    pub fn is_nothing(&self) -> bool {
-        self.rate.is_none() && self.loss == Loss::None
-    }
-}
-
-/// Implementation of a tunnel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TunnelKind {
-    /// The kernel's own WireGuard.
-    Wireguard,
-}
-
-/// Location of a tunnel's endpoints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TunnelAt {
-    /// On the two hosts.
-    Ends,
-    /// On routers in front of the two hosts.
-    Routers,
-}
-
-/// The two hosts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ends {
-    /// The near host, which sends up.
-    #[serde(rename = "client")]
-    pub near: End,
-    /// The far host, which sends down.
-    #[serde(rename = "server")]
-    pub far: End,
-}
-
-impl Ends {
-    /// One of the two hosts.
-    pub fn end(&self, side: Side) -> &End {
-        match side {
-            Side::Near => &self.near,
-            Side::Far => &self.far,
-        }
-    }
-
-    /// One of the two hosts, mutable.
-    pub fn end_mut(&mut self, side: Side) -> &mut End {
-        match side {
-            Side::Near => &mut self.near,
-            Side::Far => &mut self.far,
-        }
-    }
-}
-
-/// Settings of one host.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct End {
-    /// Congestion control of the flows it sends.
-    pub cc: String,
-    /// Queue of its own device.
-    pub qdisc: EndQdisc,
-    /// Rate of a shaper on its own device, around `qdisc`; absent = none.
-    pub shape: Option<Rate>,
-    /// True if it requests and accepts ECN.
-    pub ecn: bool,
-    /// Upper limit of receive buffer autotuning; absent = sized for the path.
-    pub rmem: Option<Bytes>,
-    /// Upper limit of send buffer autotuning; absent = sized for the path.
-    pub wmem: Option<Bytes>,
-    /// Limit of unsent bytes in a socket (`tcp_notsent_lowat`).
-    pub notsent_lowat: Option<Bytes>,
-}
-
-/// Queue of a host's own device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EndQdisc {
-    /// No queue: packets are transmitted immediately.
-    Noqueue,
-    /// First in, first out, 1000 packets.
-    Fifo,
-    /// Fair queueing with pacing.
-    Fq,
-    /// Fair queueing with CoDel.
-    FqCodel,
-    /// CoDel on a single queue.
-    Codel,
-    /// PIE on a single queue.
-    Pie,
-    /// CAKE.
-    Cake,
-    /// DualPI2.
-    Dualpi2,
 }
 
 /// A group of flows of one kind.

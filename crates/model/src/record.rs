@@ -4,9 +4,13 @@
 //! values, so that frequent sampling stays cheap; the host computes results from them. Truth that
 //! no measuring host can see (the state of queues) goes to a separate stream.
 
+mod place;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{net::Direction, text::Text};
+
+pub use place::{FlowKind, LossyStage, QueuePlace};
 
 /// Version of [`Output`] and of the record stream.
 pub const OUTPUT_SCHEMA: u32 = 1;
@@ -321,8 +325,8 @@ pub struct Flow {
     pub cross: Option<usize>,
     /// Direction of its data.
     pub direction: Direction,
-    /// Kind, by the spec's name.
-    pub kind: String,
+    /// Kind.
+    pub kind: FlowKind,
     /// Requested congestion control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cc_requested: Option<String>,
@@ -342,11 +346,11 @@ pub struct Flow {
 pub struct QueueInfo {
     /// Number in the records.
     pub id: u16,
-    /// Location: `bottleneck` or the name of an end.
-    pub place: String,
+    /// Location.
+    pub place: QueuePlace,
     /// Direction of the packets in it.
     pub direction: Direction,
-    /// Kind, by the kernel's name.
+    /// Kind, by the kernel's name, of which there may be more than are known here.
     pub kind: String,
     /// Rate at which it drains, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -358,8 +362,8 @@ pub struct QueueInfo {
 pub struct LossTruth {
     /// Direction of the packets.
     pub direction: Direction,
-    /// Stage: `loss` or `policer`.
-    pub stage: String,
+    /// Stage.
+    pub stage: LossyStage,
     /// Packets received.
     pub packets: u64,
     /// Dropped packets.

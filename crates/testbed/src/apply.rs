@@ -5,6 +5,7 @@ use std::io;
 use model::{
     cell::{Cell, Loss, Policer, Queue},
     net::{Direction, Side},
+    record::{LossyStage, QueuePlace},
     units::Share,
 };
 use sys::{
@@ -67,9 +68,7 @@ pub(crate) fn apply(
                 _ => Direction::Down,
             };
             let end = cell.ends.end(Side::sends(direction));
-            applied
-                .end(end, node.name, direction, cell.path.mtu)
-                .map_err(&fault)?;
+            applied.end(end, direction, cell.path.mtu).map_err(&fault)?;
         }
         Stage::Bottleneck(direction) => {
             applied.bottleneck(cell, direction).map_err(&fault)?;
@@ -127,7 +126,7 @@ fn periodic_loss(
         host,
         device,
         counter,
-        stage: "loss",
+        stage: LossyStage::Loss,
         direction,
     });
     Ok(())
@@ -165,7 +164,6 @@ impl Applied {
     fn end(
         &mut self,
         end: &model::cell::End,
-        place: &'static str,
         direction: Direction,
         mtu: u32,
     ) -> Result<(), NetlinkError> {
@@ -173,6 +171,7 @@ impl Applied {
         let last = queues.last().map(|q| (q.handle, q.qdisc.kind()));
         self.attach(queues)?;
         if let (Some(rate), Some((handle, kind))) = (end.shape, last) {
+            let place = Side::sends(direction).into();
             self.sample(handle, place, direction, kind, rate.bps());
         }
         Ok(())
@@ -188,7 +187,7 @@ impl Applied {
         }
         let Some(rate) = line.rate else { return Ok(()) };
         if let Some((handle, kind)) = queues::waiting(line) {
-            self.sample(handle, "bottleneck", direction, kind, rate.bps());
+            self.sample(handle, QueuePlace::Bottleneck, direction, kind, rate.bps());
         }
         if line.queue == Queue::Policer {
             let burst = line.buffer.bytes(cell.path.mtu);
@@ -217,7 +216,7 @@ impl Applied {
             mtu_bytes: Some(mtu + 14),
         };
         tc::add_matchall(&mut self.nl, self.index, Hook::Egress, 1, &[police])?;
-        self.count_losses(LossCounter::Egress, "policer", direction);
+        self.count_losses(LossCounter::Egress, LossyStage::Policer, direction);
         Ok(())
     }
 
@@ -230,7 +229,8 @@ impl Applied {
             Loss::None | Loss::Every(_) => false,
         };
         if random {
-            self.count_losses(LossCounter::Queue(queues::ROOT_QUEUE), "loss", direction);
+            let counter = LossCounter::Queue(queues::ROOT_QUEUE);
+            self.count_losses(counter, LossyStage::Loss, direction);
         }
         Ok(())
     }
@@ -245,7 +245,7 @@ impl Applied {
         let port = (any, tunnel::PORT);
         tc::add_udp_port(&mut self.nl, self.index, root, port, class)?;
         let counter = LossCounter::Queue(queues::INNER_QUEUE);
-        self.count_losses(counter, "tunnel", direction);
+        self.count_losses(counter, LossyStage::Tunnel, direction);
         Ok(())
     }
 
@@ -267,7 +267,7 @@ impl Applied {
     fn sample(
         &mut self,
         handle: Handle,
-        place: &'static str,
+        place: QueuePlace,
         direction: Direction,
         kind: &'static str,
         rate_bps: u64,
@@ -285,7 +285,7 @@ impl Applied {
         });
     }
 
-    fn count_losses(&mut self, counter: LossCounter, stage: &'static str, direction: Direction) {
+    fn count_losses(&mut self, counter: LossCounter, stage: LossyStage, direction: Direction) {
         let (host, device) = (self.host, self.index);
         self.losses.push(LossStage {
             host,

@@ -2,7 +2,10 @@
 
 use std::{io, net::IpAddr};
 
-use model::net::{Direction, Side};
+use model::{
+    net::{Direction, Side},
+    record::{LossyStage, QueuePlace},
+};
 use sys::{NetlinkError, Netns, tc::Handle};
 
 use crate::rate_changes::RateChanges;
@@ -29,8 +32,8 @@ pub struct SampledQueue {
     pub device: u32,
     /// Handle of the queue.
     pub handle: Handle,
-    /// `bottleneck`, or the name of the end whose shaper it is in.
-    pub place: &'static str,
+    /// Location.
+    pub place: QueuePlace,
     /// Direction of the packets in it.
     pub direction: Direction,
     /// The kernel's name of its kind.
@@ -48,8 +51,8 @@ pub struct LossStage {
     pub device: u32,
     /// Location of its counters.
     pub counter: LossCounter,
-    /// `loss` or `policer`.
-    pub stage: &'static str,
+    /// Which.
+    pub stage: LossyStage,
     /// Direction of the packets.
     pub direction: Direction,
 }

@@ -10,7 +10,7 @@ use std::{
 use model::{
     cell::{Cell, End, EndQdisc, Traffic, TrafficKind, TunnelAt},
     net::{Direction, Side},
-    record::Flow as Info,
+    record::{Flow as Info, FlowKind},
     units::Rate,
 };
 use sys::{
@@ -54,13 +54,17 @@ impl Site<'_> {
     pub(super) fn start(&self, zeroes: &Zeroes) -> anyhow::Result<(Info, Load)> {
         let start = self.times.zero.after(self.traffic.start);
         let (load, kind, cc) = match self.traffic.kind {
-            TrafficKind::Tcp => (self.bulk(start, zeroes)?, "tcp", Some(self.congestion())),
+            TrafficKind::Tcp => (
+                self.bulk(start, zeroes)?,
+                FlowKind::Tcp,
+                Some(self.congestion()),
+            ),
             TrafficKind::Udp { rate, payload } => {
-                (self.constant(start, rate, payload)?, "udp", None)
+                (self.constant(start, rate, payload)?, FlowKind::Udp, None)
             }
             TrafficKind::Short { size } => (
                 self.requests(start, size.0)?,
-                "short",
+                FlowKind::Short,
                 Some(self.congestion()),
             ),
             TrafficKind::Idle => anyhow::bail!("idle traffic has no flows"),
@@ -69,7 +73,7 @@ impl Site<'_> {
             id: self.id,
             cross: self.cross,
             direction: self.direction,
-            kind: kind.to_owned(),
+            kind,
             cc_requested: cc,
             cc_used: None,
             error: None,

@@ -2,8 +2,11 @@
 
 use std::net::Ipv6Addr;
 
-use iperf3::{Error, outcome::Invalid, params::Protocol, server::Config};
-use model::net::{Direction, LoadDirection, Side};
+use iperf3::{Error, outcome::Reason, params::Protocol, server::Config};
+use model::{
+    net::{Direction, LoadDirection, Side},
+    run::Invalid,
+};
 
 use crate::bench::{DIRECTIONS, Serving, address, by_bytes, congestion, options, run, streams};
 
@@ -139,10 +142,12 @@ fn a_sender_that_uses_another_congestion_control_makes_the_sample_invalid() {
     options.params.congestion = Some("nonesuch".to_owned());
     let outcome = run(serving.address, &options).unwrap();
     let used = outcome.server.congestion_used.clone().expect("a name");
-    let replaced = Invalid::Congestion {
-        end: Side::Far,
-        asked: "nonesuch".to_owned(),
-        used,
+    let replaced = Reason {
+        end: Some(Side::Far),
+        why: Invalid::CongestionReplaced {
+            requested: "nonesuch".to_owned(),
+            used,
+        },
     };
     assert_eq!(outcome.invalid, [replaced]);
 }

@@ -7,11 +7,14 @@ use std::{
 };
 
 use iperf3::{
-    outcome::{Invalid, Outcome},
+    outcome::{Outcome, Reason},
     params::Protocol,
     wire::PORT,
 };
-use model::net::{Direction, LoadDirection, Side};
+use model::{
+    net::{Direction, LoadDirection, Side},
+    run::Invalid,
+};
 use serde_json::Value;
 
 use crate::bench::{DIRECTIONS, Serving, address, by_bytes, congestion, options, run, streams};
@@ -150,10 +153,14 @@ fn an_iperf3_server_uses_the_congestion_control_or_the_sample_is_invalid() {
     let mut options = by_bytes(Protocol::Tcp, LoadDirection::Down, 1 << 20);
     options.params.congestion = Some("nonesuch".to_owned());
     let invalid = with_program(&options).invalid;
-    let [Invalid::Congestion { end, asked, .. }] = invalid.as_slice() else {
+    let [Reason { end, why }] = invalid.as_slice() else {
         panic!("{invalid:?}");
     };
-    assert_eq!((*end, asked.as_str()), (Side::Far, "nonesuch"));
+    assert_eq!(*end, Some(Side::Far));
+    assert!(
+        matches!(why, Invalid::CongestionReplaced { requested, .. } if requested == "nonesuch"),
+        "{why}"
+    );
 }
 
 /// Does a test with the server and the iperf3 program as its client. Returns its document, and

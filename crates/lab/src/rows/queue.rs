@@ -2,7 +2,7 @@
 
 use analysis::{models, percentile};
 use model::{
-    record::{Kind, QueueSample, Record},
+    record::{Kind, LossyStage, QueuePlace, QueueSample, Record},
     row::Row,
 };
 
@@ -14,7 +14,7 @@ pub(super) fn fill(row: &mut Row, result: &CellResult, truth: &[Record<'_>], win
         .output
         .queues
         .iter()
-        .find(|q| q.place == "bottleneck" && q.direction == row.direction);
+        .find(|q| q.place == QueuePlace::Bottleneck && q.direction == row.direction);
     if let Some((queue, rate)) = bottleneck.and_then(|q| Some((q, q.rate_bps?))) {
         let samples = of(truth, Kind::Queue, queue.id);
         let waits: Vec<f64> = samples
@@ -36,12 +36,14 @@ pub(super) fn fill(row: &mut Row, result: &CellResult, truth: &[Record<'_>], win
         .iter()
         .filter(|l| l.direction == row.direction)
     {
-        match loss.stage.as_str() {
+        match loss.stage {
             // Beside a queue, or instead of one.
-            "policer" => row.queue_drops = Some(row.queue_drops.unwrap_or(0) + loss.drops),
+            LossyStage::Policer => {
+                row.queue_drops = Some(row.queue_drops.unwrap_or(0) + loss.drops)
+            }
             // Its drops are those of its queue and of its loss.
-            "tunnel" => {}
-            _ => row.true_loss = loss.share().or(row.true_loss),
+            LossyStage::Tunnel => {}
+            LossyStage::Loss => row.true_loss = loss.share().or(row.true_loss),
         }
     }
 }

@@ -1,5 +1,5 @@
 use model::{
-    record::{MAGIC, OUTPUT_SCHEMA, Output},
+    record::{FlowKind, MAGIC, OUTPUT_SCHEMA, Output},
     spec::Spec,
 };
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn result(cell: &Cell, records: Vec<u8>) -> CellResult {
         id,
         cross: None,
         direction: Direction::Down,
-        kind: "tcp".to_owned(),
+        kind: FlowKind::Tcp,
         cc_requested: Some("cubic".to_owned()),
         cc_used: Some("cubic".to_owned()),
         error: None,

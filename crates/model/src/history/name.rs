@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::run::{FigureKind, Key};
 
-/// What a name in a history stands for; one that this version does not know is kept as it is.
+/// Meaning of a name in a history; one that this version does not know is kept as it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Named<T> {
     /// A name of this version.
@@ -22,7 +22,7 @@ pub type StepName = Named<Key>;
 pub type FigureName = Named<FigureKind>;
 
 impl<T> Named<T> {
-    /// What the name stands for, if this version knows it.
+    /// Returns the meaning of the name, if this version knows it.
     pub const fn known(&self) -> Option<&T> {
         match self {
             Self::Known(known) => Some(known),

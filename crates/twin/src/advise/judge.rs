@@ -247,7 +247,7 @@ fn guards(a: &Outcome, b: &Outcome) -> impl Iterator<Item = Text> {
     p99.into_iter().chain(retransmitted)
 }
 
-/// What there is to say of a bound of the user's: nothing if it holds.
+/// Remark on a bound of the user's; `None` if it holds.
 fn bound(keep: &Keep, a: &Outcome, b: &Outcome) -> Option<Text> {
     match keep.holds(a, b) {
         Some(true) => None,

@@ -235,7 +235,7 @@ impl Collect<'_> {
     }
 }
 
-/// Whether it is one TCP flow in this direction alone, or no load.
+/// Returns true if it is one TCP flow in this direction alone, or no load.
 fn is_load(key: &Key, load: Option<Direction>) -> bool {
     match load {
         None => key.step == StepKind::Idle,

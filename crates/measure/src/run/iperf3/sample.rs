@@ -1,15 +1,15 @@
 //! Conversion of an outcome of iperf3 into a sample.
 
-use iperf3::outcome::{self, Outcome, Stream};
+use iperf3::outcome::{Outcome, Stream};
 use model::{
     net::{Direction, Side},
-    run::{FlowResult, Invalid, Sample, Tcp},
+    run::{FlowResult, Sample, Tcp},
 };
 
 /// Fills in the results of a test in the direction of the sample.
 pub(super) fn fill(sample: &mut Sample, outcome: &Outcome) {
     let direction = sample.key.direction.unwrap_or(Direction::Up);
-    let sender = match Side::sends(direction) {
+    let end = match Side::sends(direction) {
         Side::Near => &outcome.client,
         Side::Far => &outcome.server,
     };
@@ -22,30 +22,16 @@ pub(super) fn fill(sample: &mut Sample, outcome: &Outcome) {
     let total = outcome.total(direction);
     let longest = total.as_ref().map_or(0, |t| t.received_us);
     sample.tcp = Some(Tcp {
-        cc_used: sender.congestion_used.clone(),
+        cc_used: end.congestion_used.clone(),
         window_us: [omit_us, omit_us.saturating_add_unsigned(longest)],
         goodput_bps: total.as_ref().and_then(|t| t.goodput_bps).unwrap_or(0.0),
         bytes: total.map_or(0, |t| t.received_bytes),
         flows: flows.into_iter().map(flow).collect(),
     });
-    let other = |invalid: &&outcome::Invalid| match invalid {
-        outcome::Invalid::Congestion { end, .. }
-        | outcome::Invalid::CongestionUnknown { end, .. } => *end == Side::sends(direction),
-        outcome::Invalid::Nothing(_) | outcome::Invalid::Numbers(_) => true,
-    };
-    sample
-        .invalid
-        .extend(outcome.invalid.iter().filter(other).map(invalid));
-}
-
-fn invalid(invalid: &outcome::Invalid) -> Invalid {
-    match invalid {
-        outcome::Invalid::Congestion { asked, used, .. } => Invalid::CongestionReplaced {
-            requested: asked.clone(),
-            used: used.clone(),
-        },
-        other => Invalid::failed(other.text()),
-    }
+    let sender = Some(Side::sends(direction));
+    let ours = outcome.invalid.iter();
+    let ours = ours.filter(|reason| reason.end.is_none() || reason.end == sender);
+    sample.invalid.extend(ours.map(|reason| reason.why.clone()));
 }
 
 /// The kernel's information at this end is used only where this end sent: a receiver's round trip

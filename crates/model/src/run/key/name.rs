@@ -69,8 +69,8 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// Whether a word may name a congestion control: rates and sizes begin with a digit, as no such
-/// name does, and others have a meaning of their own.
+/// Returns true if a word may name a congestion control: rates and sizes begin with a digit, as no
+/// such name does, and others have a meaning of their own.
 fn is_free(word: &str) -> bool {
     let is_quantity = word.starts_with(|first: char| first.is_ascii_digit());
     !is_quantity && !["", "down", "up", "bidirectional", "opposed"].contains(&word)

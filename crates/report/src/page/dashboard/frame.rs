@@ -107,7 +107,7 @@ pub(super) fn figure_kind(kind: FigureKind, words: &Words) -> String {
     name.capital().into_owned()
 }
 
-/// What was measured. What is not known stays as the history names it.
+/// The name of a measurement; an unknown one stays as the history has it.
 pub(super) fn step_name(step: &StepName, words: &Words) -> String {
     match step.known() {
         Some(key) => measurement(key, words),
@@ -115,7 +115,7 @@ pub(super) fn step_name(step: &StepName, words: &Words) -> String {
     }
 }
 
-/// What was measured, with its layer; IPv4 goes without saying.
+/// The name of a measurement with its layer; IPv4 goes without saying.
 pub(super) fn measurement(key: &Key, words: &Words) -> String {
     let families = key.family == IpVersion::V6;
     format!("{} · {}", words.layer(key.layer), words.key(key, families))
