@@ -8,6 +8,7 @@ mod error;
 mod id;
 pub mod parse;
 mod process;
+mod processors;
 mod queue;
 mod saved;
 mod setting;
@@ -19,10 +20,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{text, text::Text};
 
-pub use commands::processors;
 pub use error::SettingError;
 pub use id::{ChangeId, IdError};
 pub use process::ProcessId;
+pub use processors::{processors, sending};
 pub use queue::{Cake, Fq, FqCodel, Htb, Queue};
 pub use saved::{Blob, LinkMtu, QueueNode, Saved};
 pub use setting::{CONGESTION_CONTROL, Origin, Setting};
@@ -117,6 +118,12 @@ pub struct SettingFile {
     /// True if it is executable.
     #[serde(default)]
     pub executable: bool,
+    /// Whether the text is a section at the end of a file that belongs to others too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub part: bool,
+    /// Whether its folder did not exist before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub made_folder: bool,
 }
 
 /// Something that happened to a Change.

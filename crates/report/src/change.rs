@@ -80,6 +80,11 @@ fn value(setting: &Setting, saved: &Saved) -> String {
             Setting::Offload { feature, .. } if active.contains(feature) => "on".to_owned(),
             _ => "off".to_owned(),
         },
+        Saved::Rings { rx, tx } => format!("rx={rx} tx={tx}"),
+        Saved::Channels {
+            rx, tx, combined, ..
+        } => format!("rx={rx} tx={tx} combined={combined}"),
+        Saved::Modules { .. } => "not loaded".to_owned(),
         Saved::Processors { masks } => format!("mask {}", masks.join(" ")),
         Saved::Parameter { value, .. } => value.clone(),
         Saved::Route { .. } => "the route has another or none".to_owned(),

@@ -1,6 +1,7 @@
-//! Driver settings of links, by the `SIOCETHTOOL` ioctl. Offloads matter most: where a queue counts
+//! Driver settings of links, by the `SIOCETHTOOL` ioctl and ethtool netlink. Offloads matter most: where a queue counts
 //! packets, segments must not be aggregated.
 
+pub(crate) mod amounts;
 mod ioctl;
 pub(crate) mod query;
 
@@ -8,6 +9,7 @@ use std::io;
 
 use crate::bytes;
 
+pub use amounts::Ethtool;
 pub use query::{
     ChannelCounts, Feature, LinkMode, Rings, channels, driver, feature_states, features, link_mode,
     rings, set_features, statistic_names, statistics,

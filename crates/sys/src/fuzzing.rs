@@ -36,6 +36,8 @@ fn payload(bytes: &[u8]) {
     let _ = tc::tree::node(bytes);
     let _ = neighbour::parse(bytes);
     let _ = wireless::station(bytes);
+    let _ = ethtool::amounts::read_rings(bytes);
+    let _ = ethtool::amounts::read_channels(bytes);
     let part = wireguard::decode::device(bytes);
     let _ = wireguard::decode::join(vec![part.clone(), part]);
 }

@@ -11,6 +11,7 @@ pub mod lock;
 pub mod machine;
 pub mod mappings;
 pub mod memory;
+pub mod module;
 pub mod neighbour;
 pub mod netlink;
 pub mod netns;

@@ -13,6 +13,7 @@ enum Field {
     Mtu,
     Offloads,
     Clamp,
+    Modules,
 }
 
 /// A program by the name of its process, the settings it writes, and how.
@@ -21,7 +22,12 @@ type Writer = (&'static str, &'static [Field], &'static str);
 const WRITERS: &[Writer] = &[
     (
         "tuned",
-        &[Field::Parameters, Field::Mtu, Field::Offloads],
+        &[
+            Field::Parameters,
+            Field::Mtu,
+            Field::Offloads,
+            Field::Modules,
+        ],
         "applies its profile again whenever it is restarted or switched",
     ),
     (
@@ -118,7 +124,11 @@ fn field(setting: &Setting) -> Field {
             Field::Queues
         }
         Setting::Mtu { .. } => Field::Mtu,
-        Setting::Offload { .. } | Setting::ReceiveSteering { .. } => Field::Offloads,
+        Setting::Module { .. } => Field::Modules,
+        Setting::Rings { .. } | Setting::Channels { .. } => Field::Offloads,
+        Setting::Offload { .. }
+        | Setting::ReceiveSteering { .. }
+        | Setting::TransmitSteering { .. } => Field::Offloads,
         Setting::MssClamp { .. } => Field::Clamp,
     }
 }

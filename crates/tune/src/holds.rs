@@ -1,7 +1,7 @@
 //! Comparison of a setting with a value that was read.
 
 use model::{
-    change::{Queue, Saved, Setting, processors},
+    change::{sending, Queue, Saved, Setting, processors},
     text,
     text::Text,
 };
@@ -24,10 +24,31 @@ pub(crate) fn holds(setting: &Setting, read: &Saved) -> bool {
             active.contains(feature) == *on
         }
         (Setting::ReceiveSteering { cpus, .. }, Saved::Processors { masks }) => {
-            let bare = |mask: &str| mask.trim_start_matches(['0', ',']).to_owned();
             let wanted = bare(&processors(*cpus));
             !masks.is_empty() && masks.iter().all(|mask| bare(mask) == wanted)
         }
+        (Setting::TransmitSteering { cpus, .. }, Saved::Processors { masks }) => {
+            let count = masks.len() as u32;
+            let wanted = (0..count).map(|queue| bare(&sending(queue, count, *cpus)));
+            !masks.is_empty() && masks.iter().map(|mask| bare(mask)).eq(wanted)
+        }
+        (Setting::Rings { rx, tx, .. }, Saved::Rings { rx: a, tx: b }) => {
+            is_rounded(*rx, *a) && is_rounded(*tx, *b)
+        }
+        (
+            Setting::Channels {
+                rx, tx, combined, ..
+            },
+            Saved::Channels {
+                rx: a,
+                tx: b,
+                combined: c,
+                ..
+            },
+        ) => [(rx, a), (tx, b), (combined, c)]
+            .iter()
+            .all(|(wanted, now)| wanted.is_none_or(|wanted| wanted == **now)),
+        (Setting::Module { name }, Saved::Modules { present }) => present.contains(name),
         (Setting::Ingress { queue, .. }, Saved::Ingress { hook, qdiscs, .. }) => {
             hook.is_some() && is_root(queue, qdiscs)
         }
@@ -47,6 +68,19 @@ pub(crate) fn same_value(a: &Saved, b: &Saved) -> bool {
             words(a) == words(b)
         }
         (Saved::Mtu { bytes: a, .. }, Saved::Mtu { bytes: b, .. }) => a == b,
+        (
+            Saved::Channels {
+                rx, tx, combined, ..
+            },
+            Saved::Channels {
+                rx: rx_b,
+                tx: tx_b,
+                combined: combined_b,
+                ..
+            },
+        ) => [rx, tx, combined] == [rx_b, tx_b, combined_b],
+        // Others load modules too, for whatever needs them.
+        (Saved::Modules { .. }, Saved::Modules { .. }) => true,
         _ => a == b,
     }
 }
@@ -71,6 +105,20 @@ pub(crate) fn brief(value: &Saved) -> Text {
             Text::name(all.join(" "))
         }
         Saved::Processors { masks } => Text::name(masks.join(" ")),
+        Saved::Rings { rx, tx } => text!("rx={rx} tx={tx}", rx = *rx, tx = *tx),
+        Saved::Channels {
+            rx, tx, combined, ..
+        } => text!(
+            "rx={rx} tx={tx} combined={combined}",
+            rx = *rx,
+            tx = *tx,
+            combined = *combined
+        ),
+        Saved::Modules { present } if present.is_empty() => text!("no such module"),
+        Saved::Modules { present } => {
+            let all: Vec<&str> = present.iter().map(String::as_str).collect();
+            Text::name(all.join(" "))
+        }
         Saved::NoIngress => text!("no shaper"),
         Saved::Ingress { hook, qdiscs, .. } => {
             let queue = qdiscs.first().map_or_else(
@@ -88,6 +136,19 @@ pub(crate) fn brief(value: &Saved) -> Text {
         Saved::Number { value } => Text::name(*value),
         Saved::NoDevice => text!("no such device"),
     }
+}
+
+/// A mask without zeros before it.
+fn bare(mask: &str) -> String {
+    mask.trim_start_matches(['0', ',']).to_owned()
+}
+
+/// Drivers round the size of a ring up, to a power of two or a multiple of at most 64.
+fn is_rounded(wanted: Option<u32>, now: u32) -> bool {
+    wanted.is_none_or(|wanted| {
+        let most = wanted.saturating_add(63).max(wanted.next_power_of_two());
+        (wanted..=most).contains(&now)
+    })
 }
 
 fn is_root(queue: &Queue, qdiscs: &[model::change::QueueNode]) -> bool {

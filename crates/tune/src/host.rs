@@ -33,6 +33,11 @@ pub trait Host {
     /// The host lacks something, the setting cannot be undone, or it would cut the host off.
     fn check(&mut self, setting: &Setting, old: &Saved) -> Result<Vec<Text>, Refusal>;
 
+    /// The module that brings what a setting needs, if it can be loaded and is not.
+    fn module(&mut self, _setting: &Setting) -> Option<String> {
+        None
+    }
+
     /// The privilege that a setting needs and this process lacks.
     fn lacks(&mut self, setting: &Setting) -> Option<&'static str>;
 

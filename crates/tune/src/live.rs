@@ -1,12 +1,16 @@
 //! The settings of the kernel that this process runs on, in its network namespace.
 
+mod amounts;
 mod clamp;
 mod ingress;
+mod module;
 mod mtu;
 mod offload;
 mod parameter;
 mod queue;
+mod queues;
 mod route;
+mod steering;
 
 use std::net::IpAddr;
 
@@ -14,8 +18,11 @@ use model::{
     change::{Saved, Scope, Setting},
     text::Text,
 };
+use queues::Direction;
 use sys::{
-    Netlink, Netns, link, privilege, route as route_of,
+    Netlink, Netns, link,
+    module::Places,
+    privilege, route as route_of,
     tc::{Handle, QdiscStats},
 };
 
@@ -31,6 +38,7 @@ const NO_DEVICE: i32 = 19;
 #[derive(Debug)]
 pub struct Live {
     nl: Netlink,
+    modules: Places,
 }
 
 impl Live {
@@ -41,6 +49,7 @@ impl Live {
     pub fn open() -> Result<Self, HostError> {
         Ok(Self {
             nl: Netlink::route()?,
+            modules: Places::own(),
         })
     }
 }
@@ -80,9 +89,22 @@ impl Host for Live {
                 None => Ok(Saved::NoDevice),
             },
             Setting::ReceiveSteering { device, .. } => match self.link(device)? {
-                Some(_) => offload::read_steering(device),
+                Some(_) => steering::read(device, Direction::Receive),
                 None => Ok(Saved::NoDevice),
             },
+            Setting::TransmitSteering { device, .. } => match self.link(device)? {
+                Some(_) => steering::read(device, Direction::Transmit),
+                None => Ok(Saved::NoDevice),
+            },
+            Setting::Rings { device, .. } => match self.link(device)? {
+                Some(index) => amounts::read_rings(index),
+                None => Ok(Saved::NoDevice),
+            },
+            Setting::Channels { device, .. } => match self.link(device)? {
+                Some(index) => amounts::read_channels(index, device),
+                None => Ok(Saved::NoDevice),
+            },
+            Setting::Module { name } => module::read(&self.modules, name),
             Setting::Ingress { device, .. } => match self.link(device)? {
                 Some(index) => ingress::read(&mut self.nl, index),
                 None => Ok(Saved::NoDevice),
@@ -117,7 +139,28 @@ impl Host for Live {
                 feature,
                 on,
             } => offload::check(setting, device, feature, *on),
-            Setting::ReceiveSteering { cpus, .. } => offload::check_steering(setting, *cpus, old),
+            Setting::ReceiveSteering { cpus, .. } => {
+                steering::check(setting, Direction::Receive, *cpus, old)
+            }
+            Setting::TransmitSteering { cpus, .. } => {
+                steering::check(setting, Direction::Transmit, *cpus, old)
+            }
+            Setting::Rings { device, rx, tx } => {
+                let index = self.index(device);
+                let index = index.map_err(|error| Refusal::unreadable(setting, error))?;
+                amounts::check_rings(setting, index, [*rx, *tx])
+            }
+            Setting::Channels {
+                device,
+                rx,
+                tx,
+                combined,
+            } => {
+                let index = self.index(device);
+                let index = index.map_err(|error| Refusal::unreadable(setting, error))?;
+                amounts::check_channels(setting, index, [*rx, *tx, *combined])
+            }
+            Setting::Module { name } => module::check(&self.modules, setting, name),
             Setting::Ingress { queue, .. } => ingress::check(setting, queue, old),
             Setting::Mtu { device, bytes } => mtu::check(setting, device, *bytes),
             Setting::QueueLength { packets, .. } => match packets {
@@ -127,7 +170,14 @@ impl Host for Live {
         }
     }
 
-    fn lacks(&mut self, _: &Setting) -> Option<&'static str> {
+    fn module(&mut self, setting: &Setting) -> Option<String> {
+        module::of_congestion_control(&self.modules, setting.congestion_control()?)
+    }
+
+    fn lacks(&mut self, setting: &Setting) -> Option<&'static str> {
+        if let Setting::Module { .. } = setting {
+            return (!privilege::has_sys_module()).then_some("CAP_SYS_MODULE");
+        }
         // Parameters under net. are writable with it too (net/sysctl_net.c: `net_ctl_permissions`).
         (!privilege::has_net_admin()).then_some("CAP_NET_ADMIN")
     }
@@ -148,7 +198,26 @@ impl Host for Live {
                 feature,
                 on,
             } => offload::write(device, feature, *on),
-            Setting::ReceiveSteering { device, cpus } => offload::write_steering(device, *cpus),
+            Setting::ReceiveSteering { device, cpus } => {
+                steering::write(device, Direction::Receive, *cpus)
+            }
+            Setting::TransmitSteering { device, cpus } => {
+                steering::write(device, Direction::Transmit, *cpus)
+            }
+            Setting::Rings { device, rx, tx } => {
+                let index = self.index(device)?;
+                amounts::write_rings(index, [*rx, *tx])
+            }
+            Setting::Channels {
+                device,
+                rx,
+                tx,
+                combined,
+            } => {
+                let index = self.index(device)?;
+                amounts::write_channels(index, [*rx, *tx, *combined])
+            }
+            Setting::Module { name } => module::write(name),
             Setting::Ingress { device, queue } => {
                 let index = self.index(device)?;
                 ingress::write(&mut self.nl, index, queue)
@@ -177,8 +246,20 @@ impl Host for Live {
             Setting::MssClamp { .. } => clamp::restore(setting, old),
             Setting::Offload { device, .. } => offload::restore(device, setting, old),
             Setting::ReceiveSteering { device, .. } => {
-                offload::restore_steering(device, setting, old)
+                steering::restore(device, Direction::Receive, setting, old)
             }
+            Setting::TransmitSteering { device, .. } => {
+                steering::restore(device, Direction::Transmit, setting, old)
+            }
+            Setting::Rings { device, .. } => {
+                let index = self.index(device)?;
+                amounts::restore_rings(index, setting, old)
+            }
+            Setting::Channels { device, .. } => {
+                let index = self.index(device)?;
+                amounts::restore_channels(index, device, setting, old)
+            }
+            Setting::Module { name } => module::restore(&self.modules, setting, name, old),
             Setting::Ingress { device, .. } => {
                 let index = self.index(device)?;
                 ingress::restore(&mut self.nl, index, setting, old)

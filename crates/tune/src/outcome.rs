@@ -33,6 +33,8 @@ pub enum Left {
     NoDevice(Setting),
     /// A setting of a device whose name another one has now.
     OtherDevice(Setting),
+    /// A module that something uses now.
+    InUse(Setting),
     /// A setting that another program has changed since.
     Drifted(Drift),
     /// The file of this path, which has been edited.
@@ -94,6 +96,10 @@ impl Left {
             Self::OtherDevice(setting) => {
                 text!("{setting}: it is another device by now", setting = setting)
             }
+            Self::InUse(setting) => text!(
+                "{setting}: something uses it by now; the next boot removes it",
+                setting = setting
+            ),
             Self::Drifted(drift) => drift.text(),
             Self::Edited(file) => text!("{file}: somebody has edited it", file = file),
             Self::File { file, error } => {

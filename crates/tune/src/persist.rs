@@ -4,7 +4,12 @@
 //! Change alone and states so in its first line, so that undoing is deleting.
 
 mod files;
+mod ini;
+mod networkd;
+mod owner;
+mod part;
 mod replay;
+mod uci;
 
 use std::{fs, io, os::unix::fs::PermissionsExt, path::Path};
 
@@ -37,14 +42,19 @@ pub fn persist(env: &mut Env<'_>, prefix: &str, root: &Path) -> Result<Change, T
         return Err(PersistError::NotConfirmed(change.state).into());
     }
     let system = System::of(root)?;
-    change.files = files::of(&change, system, root);
-    if let Some(file) = change.files.iter().find(|f| exists(f)) {
+    let files::Files { files, extended } = files::of(&change, system, root)?;
+    change.files = files;
+    if let Some(file) = change.files.iter().find(|f| !f.part && exists(f)) {
         return Err(PersistError::Exists(file.path.clone()).into());
     }
     // A rollback must know of the files before there are any.
     write(env, &mut change)?;
     let written = change.files.iter().try_for_each(make);
     let written = written.and_then(|()| is_effective(&change, system, root));
+    let written = written.and_then(|()| {
+        let mut all = extended.iter();
+        all.try_for_each(|(file, own, parts)| networkd::is_effective(root, file, own, parts))
+    });
     if let Err(error) = written {
         let left = remove(&mut change);
         let why = text!("not in files: {error}", error = error.text());
@@ -67,6 +77,16 @@ pub(crate) fn remove(change: &mut Change) -> Vec<Left> {
     let mut left = Vec::new();
     for file in std::mem::take(&mut change.files).into_iter().rev() {
         let path = Path::new(&file.path);
+        if file.part {
+            match part::cut(path, &file.text) {
+                Ok(true) => continue,
+                Ok(false) => left.push(Left::Edited(file.path.clone())),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => left.push(failed(&file, error)),
+            }
+            change.files.insert(0, file);
+            continue;
+        }
         let now = match file.link {
             true => fs::read_link(path).map(|target| target.to_string_lossy().into_owned()),
             false => fs::read_to_string(path),
@@ -74,7 +94,13 @@ pub(crate) fn remove(change: &mut Change) -> Vec<Left> {
         match now {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Ok(text) if text == file.text => match fs::remove_file(path) {
-                Ok(()) => continue,
+                Ok(()) => {
+                    if let Some(folder) = path.parent().filter(|_| file.made_folder) {
+                        // Only if nobody else has put a file there.
+                        let _ = fs::remove_dir(folder);
+                    }
+                    continue;
+                }
                 Err(error) => left.push(failed(&file, error)),
             },
             Ok(_) => left.push(Left::Edited(file.path.clone())),
@@ -95,6 +121,9 @@ fn make(file: &SettingFile) -> Result<(), PersistError> {
         error,
     };
     let path = Path::new(&file.path);
+    if file.part {
+        return part::add(path, &file.text).map_err(failed);
+    }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }

@@ -1,7 +1,7 @@
 //! Settings to a planned Change: old values, refusals, warnings. Nothing is written.
 
 use model::{
-    change::{CHANGE_SCHEMA, Change, ChangeId, Origin, Setting, State, Step},
+    change::{CHANGE_SCHEMA, Change, ChangeId, Origin, Saved, Setting, State, Step},
     text,
     text::Text,
 };
@@ -36,7 +36,7 @@ pub fn plan(host: &mut dyn Host, request: &Request, id: ChangeId) -> Result<Chan
     let mut refusals = contradictions(&request.settings);
     let mut warnings = Vec::new();
     let mut steps = Vec::new();
-    for (setting, origin) in &request.settings {
+    for (setting, origin) in &with_modules(host, &request.settings) {
         match step(host, setting, origin.clone(), &mut warnings) {
             Ok(step) => steps.extend(step),
             Err(refusal) => refusals.push(refusal),
@@ -84,7 +84,7 @@ fn step(
     };
     let old = host.read(setting).map_err(unreadable)?;
     let found = host.check(setting, &old)?;
-    if holds(setting, &old) && !is_queue(setting) {
+    if holds(setting, &old) && !may_differ(setting, &old) {
         warnings.push(text!(
             "{setting} is already in effect; nothing to do",
             setting = setting
@@ -108,9 +108,35 @@ fn step(
     }))
 }
 
-/// A queue of the same kind may have other options, which are not compared.
-fn is_queue(setting: &Setting) -> bool {
-    matches!(setting, Setting::Queue { .. })
+/// A queue of the same kind may have other options, which are not compared; a ring may be larger
+/// than asked for without having been rounded up.
+fn may_differ(setting: &Setting, old: &Saved) -> bool {
+    match (setting, old) {
+        (Setting::Queue { .. }, _) => true,
+        (Setting::Rings { rx, tx, .. }, Saved::Rings { rx: a, tx: b }) => {
+            rx.is_some_and(|rx| rx != *a) || tx.is_some_and(|tx| tx != *b)
+        }
+        _ => false,
+    }
+}
+
+type Wanted = Vec<(Setting, Option<Origin>)>;
+
+/// The settings, with the modules that they need before them: loading one is a step of its own, so
+/// that it is undone too.
+fn with_modules(host: &mut dyn Host, settings: &Wanted) -> Wanted {
+    let mut all = Wanted::new();
+    for (setting, origin) in settings {
+        if let Some(name) = host.module(setting) {
+            let module = Setting::Module { name };
+            let is_given = |(s, _): &(Setting, _)| *s == module;
+            if !all.iter().chain(settings).any(is_given) {
+                all.push((module, origin.clone()));
+            }
+        }
+        all.push((setting.clone(), origin.clone()));
+    }
+    all
 }
 
 /// Two values for one place.
@@ -125,8 +151,14 @@ fn contradictions(settings: &[(Setting, Option<Origin>)]) -> Vec<Refusal> {
 }
 
 /// The default queue discipline comes last, so that it is undone first: a queue that goes back to
-/// the kernel's default would otherwise get the new one.
+/// the kernel's default would otherwise get the new one. Modules come first, as others need them;
+/// then numbers of queues, so that all queues are set, and are there again only after each has its
+/// old value.
 fn order(steps: &mut [Step]) {
-    let is_default = |step: &Step| matches!(&step.setting, Setting::Sysctl { name, .. } if name == "net.core.default_qdisc");
-    steps.sort_by_key(is_default);
+    steps.sort_by_key(|step| match &step.setting {
+        Setting::Module { .. } => 0,
+        Setting::Channels { .. } => 1,
+        Setting::Sysctl { name, .. } if name == "net.core.default_qdisc" => 3,
+        _ => 2,
+    });
 }

@@ -38,8 +38,6 @@ enum NoSetting {
     Processors,
     /// Programs set it for their own sockets.
     OfPrograms,
-    /// Rings of network cards.
-    ReceiveRing,
     /// Nothing is changed.
     Nothing,
     /// A setting that `tune` lacks.
@@ -56,7 +54,6 @@ impl NoSetting {
             Self::Rate => text!("its rate is not known"),
             Self::Processors => text!("the number of processors is not known"),
             Self::OfPrograms => text!("a program sets it for its own sockets"),
-            Self::ReceiveRing => text!("rings of network cards are not changed by tune yet"),
             Self::Nothing => text!("there is nothing to do"),
             Self::NotYet => text!("tune does not change this yet"),
             Self::NotOfHost => text!("it is no setting of a host"),
@@ -239,7 +236,11 @@ fn settings(action: &Action, place: &Place) -> Result<Vec<Setting>, NoSetting> {
                 device: device()?,
                 packets: *packets,
             }),
-            LimitKind::ReceiveRing => Err(NoSetting::ReceiveRing),
+            LimitKind::ReceiveRing => one(Setting::Rings {
+                device: device()?,
+                rx: Some(*packets),
+                tx: None,
+            }),
         },
         Action::SocketBuffer {
             buffer,
@@ -284,7 +285,13 @@ fn settings(action: &Action, place: &Place) -> Result<Vec<Setting>, NoSetting> {
             device: device()?,
             cpus: cpus.ok_or(NoSetting::Processors)?,
         }),
-        Action::DeviceQueues { .. } | Action::RemoveShaper { .. } => Err(NoSetting::NotYet),
+        Action::DeviceQueues { count, .. } => one(Setting::Channels {
+            device: device()?,
+            rx: None,
+            tx: None,
+            combined: Some(*count),
+        }),
+        Action::RemoveShaper { .. } => Err(NoSetting::NotYet),
         Action::FreeBuffer { .. }
         | Action::Relieve { .. }
         | Action::Tunnel { .. }

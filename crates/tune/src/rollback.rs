@@ -98,10 +98,10 @@ fn one(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Option<Left>,
     }
     env.host.restore(setting, &step.old)?;
     let now = env.host.read(setting)?;
-    if is_back(&step.old, &now) {
-        Ok(None)
-    } else {
-        Err(HostError::NotTaken(brief(&now)))
+    match (is_back(&step.old, &now), &now) {
+        (true, _) => Ok(None),
+        (false, Saved::Modules { .. }) => Ok(Some(Left::InUse(setting.clone()))),
+        (false, _) => Err(HostError::NotTaken(brief(&now))),
     }
 }
 
@@ -112,6 +112,10 @@ fn is_back(old: &Saved, now: &Saved) -> bool {
         (Saved::Queues { qdiscs: old, .. }, Saved::Queues { qdiscs: now, .. }) if old != now => {
             let kinds = |q: &[model::change::QueueNode]| q.first().map(|n| n.kind.clone());
             old.first().is_some_and(|root| root.handle == 0) && kinds(old) == kinds(now)
+        }
+        // Of queues that are gone or new, there is no old value.
+        (Saved::Processors { masks: old }, Saved::Processors { masks: now }) => {
+            old.iter().zip(now).all(|(old, now)| old == now)
         }
         _ => old == now,
     }

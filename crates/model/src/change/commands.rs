@@ -1,6 +1,6 @@
 //! Settings as the commands that a person would type.
 
-use super::{Queue, Setting};
+use super::{Queue, Setting, processors, setting::amounts};
 use crate::{
     remedy::shell::{device, word},
     units::Rate,
@@ -65,6 +65,25 @@ impl Setting {
                 let files = format!("/sys/class/net/{dev}/queues/rx-*/rps_cpus");
                 vec![format!("for f in {files}; do echo {mask} > $f; done")]
             }
+            Self::TransmitSteering { device: dev, cpus } => vec![transmit(&device(Some(dev)), *cpus)],
+            Self::Rings {
+                device: dev,
+                rx,
+                tx,
+            } => {
+                let sizes = spaced(&[("rx", *rx), ("tx", *tx)]);
+                vec![format!("ethtool -G {} {sizes}", device(Some(dev)))]
+            }
+            Self::Channels {
+                device: dev,
+                rx,
+                tx,
+                combined,
+            } => {
+                let counts = spaced(&[("rx", *rx), ("tx", *tx), ("combined", *combined)]);
+                vec![format!("ethtool -L {} {counts}", device(Some(dev)))]
+            }
+            Self::Module { name } => vec![format!("modprobe {}", word(name, "module"))],
             Self::Mtu { device: dev, bytes } => {
                 vec![format!("ip link set dev {} mtu {bytes}", device(Some(dev)))]
             }
@@ -79,17 +98,23 @@ impl Setting {
     }
 }
 
-/// The first processors, up to this number, in the kernel's notation of a mask: words of 32 bits
-/// with commas between them (lib/bitmap-str.c, Linux 6.18).
-pub fn processors(count: u32) -> String {
-    let words = count.div_ceil(32).max(1);
-    let word = |n: u32| {
-        let here = count.saturating_sub(32 * n).min(32);
-        u32::MAX.checked_shr(32 - here).unwrap_or(0)
-    };
-    let mut all = (0..words).rev().map(word);
-    let first = format!("{:x}", all.next().unwrap_or(0));
-    all.fold(first, |text, word| format!("{text},{word:08x}"))
+/// Amounts as `ethtool` takes them.
+fn spaced(all: &[(&str, Option<u32>)]) -> String {
+    amounts(all).replace('=', " ")
+}
+
+/// A loop over the transmit queues, whose number only the host knows: processor `c` sends over
+/// queue `c` modulo their number. Masks are words of 32 bits, the highest first.
+fn transmit(device: &str, cpus: u32) -> String {
+    let queues = format!("/sys/class/net/{device}/queues");
+    let last = cpus.saturating_sub(1) / 32;
+    format!(
+        "n=$(ls -d {queues}/tx-* | wc -l); q=0; while [ $q -lt $n ]; do t=; w={last}; \
+         while [ $w -ge 0 ]; do m=0; b=0; while [ $b -lt 32 ]; do c=$((w * 32 + b)); \
+         if [ $c -lt {cpus} ] && [ $((c % n)) -eq $q ]; then m=$((m | 1 << b)); fi; \
+         b=$((b + 1)); done; t=$t,$(printf %08x $m); w=$((w - 1)); done; \
+         echo ${{t#,}} > {queues}/tx-$q/xps_cpus; q=$((q + 1)); done"
+    )
 }
 
 /// The commands for a root discipline.

@@ -78,6 +78,18 @@ pub enum SettingError {
     /// An offload in another form.
     #[error("\"{0}\": write DEVICE=FEATURE on, or off")]
     Offload(String),
+    /// Sizes of rings in another form.
+    #[error("\"{0}\": write DEVICE=rx=N tx=N, or one of both")]
+    Rings(String),
+    /// Numbers of queues in another form.
+    #[error("\"{0}\": write DEVICE=combined=N, or rx=N and tx=N")]
+    Channels(String),
+    /// A name that no module has.
+    #[error("\"{0}\" is not the name of a module")]
+    Module(String),
+    /// Neither on nor off for a device.
+    #[error("\"{0}\": write DEVICE=on, or off")]
+    OfDevice(String),
     /// More processors than Linux supports.
     #[error("{0} processors are more than Linux has")]
     Processors(u32),

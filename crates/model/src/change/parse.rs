@@ -134,6 +134,84 @@ impl Setting {
         }
     }
 
+    /// Reads `DEVICE=PROCESSORS`.
+    ///
+    /// # Errors
+    /// The text has another form.
+    pub fn parse_transmit_steering(text: &str) -> Result<Self, SettingError> {
+        match Self::parse_receive_steering(text)? {
+            Self::ReceiveSteering { device, cpus } => Ok(Self::TransmitSteering { device, cpus }),
+            other => Ok(other),
+        }
+    }
+
+    /// Reads `DEVICE=rx=N tx=N`, or one of both.
+    ///
+    /// # Errors
+    /// The text has another form; a ring without a place.
+    pub fn parse_rings(text: &str) -> Result<Self, SettingError> {
+        let wrong = || SettingError::Rings(text.to_owned());
+        let (device, rest) = of_device(text)?;
+        let [rx, tx] = amounts(rest, ["rx", "tx"]).ok_or_else(wrong)?;
+        match [rx, tx].contains(&Some(0)) {
+            true => Err(wrong()),
+            false => Ok(Self::Rings { device, rx, tx }),
+        }
+    }
+
+    /// Reads `DEVICE=combined=N`, or `rx=N tx=N`.
+    ///
+    /// # Errors
+    /// The text has another form.
+    pub fn parse_channels(text: &str) -> Result<Self, SettingError> {
+        let (device, rest) = of_device(text)?;
+        let [rx, tx, combined] = amounts(rest, ["rx", "tx", "combined"])
+            .ok_or_else(|| SettingError::Channels(text.to_owned()))?;
+        Ok(Self::Channels {
+            device,
+            rx,
+            tx,
+            combined,
+        })
+    }
+
+    /// Reads the name of a module; the kernel writes all of them with underscores.
+    ///
+    /// # Errors
+    /// No module has such a name.
+    pub fn parse_module(text: &str) -> Result<Self, SettingError> {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-".contains(&b);
+        // MODULE_NAME_LEN (include/linux/moduleparam.h, Linux 6.18) on 64-bit machines.
+        if text.is_empty() || text.len() > 55 || text.starts_with('-') || !text.bytes().all(plain) {
+            return Err(SettingError::Module(text.to_owned()));
+        }
+        let name = text.replace('-', "_");
+        Ok(Self::Module { name })
+    }
+
+    /// Reads `DEVICE=on` or `off`: whether received UDP packets that the host forwards are
+    /// aggregated. Aggregation by lists would be done instead, so that it is off too
+    /// (net/ipv4/udp_offload.c: `udp_gro_receive`, Linux 6.18).
+    ///
+    /// # Errors
+    /// The text has another form.
+    pub fn parse_udp_gro_forwarding(text: &str) -> Result<Vec<Self>, SettingError> {
+        let (device, state) = of_device(text)?;
+        let offload = |feature: &str, on| Self::Offload {
+            device: device.clone(),
+            feature: feature.to_owned(),
+            on,
+        };
+        match state.trim() {
+            "on" => Ok(vec![
+                offload("rx-gro-list", false),
+                offload("rx-udp-gro-forwarding", true),
+            ]),
+            "off" => Ok(vec![offload("rx-udp-gro-forwarding", false)]),
+            _ => Err(SettingError::OfDevice(text.to_owned())),
+        }
+    }
+
     /// Reads `DEVICE=BYTES`.
     ///
     /// # Errors
@@ -217,6 +295,19 @@ fn of_device(text: &str) -> Result<(String, &str), SettingError> {
         return Err(SettingError::Device(device.to_owned()));
     }
     Ok((device.to_owned(), rest))
+}
+
+/// `name=N` words, each name at most once and at least one of them.
+fn amounts<const N: usize>(text: &str, names: [&str; N]) -> Option<[Option<u32>; N]> {
+    let mut all = [None; N];
+    for word in text.split_whitespace() {
+        let (name, value) = word.split_once('=')?;
+        let at = names.iter().position(|known| *known == name)?;
+        if all[at].replace(value.parse().ok()?).is_some() {
+            return None;
+        }
+    }
+    all.iter().any(Option::is_some).then_some(all)
 }
 
 fn number(text: &str) -> Result<u32, SettingError> {

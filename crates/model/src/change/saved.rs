@@ -49,6 +49,33 @@ pub enum Saved {
         /// Hexadecimal words with commas between them.
         masks: Vec<String>,
     },
+    /// Sizes of the rings of a device, packets.
+    Rings {
+        /// Received packets.
+        rx: u32,
+        /// Packets to send.
+        tx: u32,
+    },
+    /// Numbers of queues of a device, and what the kernel forgets with a queue.
+    Channels {
+        /// Queues that only receive.
+        rx: u32,
+        /// Queues that only send.
+        tx: u32,
+        /// Queues that do both.
+        combined: u32,
+        /// Masks of processors of each receive queue (RPS).
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        receive: Vec<String>,
+        /// Masks of processors of each transmit queue (XPS); empty where there is only one.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        transmit: Vec<String>,
+    },
+    /// A module of the kernel with those that it depends on.
+    Modules {
+        /// Those of them that are loaded, or part of the kernel.
+        present: BTreeSet<String>,
+    },
     /// A device whose received packets pass no hook of traffic control.
     NoIngress,
     /// One whose received packets do.

@@ -70,6 +70,44 @@ pub enum Setting {
         /// Number of processors, from the first; 0 = only the one that is interrupted.
         cpus: u32,
     },
+    /// The processors that send over each transmit queue of a device (XPS).
+    TransmitSteering {
+        /// The device.
+        device: String,
+        /// The first so many processors, distributed over the queues; 0 = the kernel chooses a
+        /// queue by a hash of the flow.
+        cpus: u32,
+    },
+    /// The sizes of the rings between a device and its driver.
+    Rings {
+        /// The device.
+        device: String,
+        /// Received packets; absent = as it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rx: Option<u32>,
+        /// Packets to send; absent = as it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tx: Option<u32>,
+    },
+    /// The numbers of queues of a device.
+    Channels {
+        /// The device.
+        device: String,
+        /// Queues that only receive; absent = as it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rx: Option<u32>,
+        /// Queues that only send; absent = as it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tx: Option<u32>,
+        /// Queues that do both; absent = as it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        combined: Option<u32>,
+    },
+    /// A module of the kernel, which is to be loaded.
+    Module {
+        /// Its name, as in /proc/modules.
+        name: String,
+    },
     /// The MTU of a device.
     Mtu {
         /// The device.
@@ -107,11 +145,15 @@ impl Setting {
             | Self::Ingress { device, .. }
             | Self::Offload { device, .. }
             | Self::ReceiveSteering { device, .. }
+            | Self::TransmitSteering { device, .. }
+            | Self::Rings { device, .. }
+            | Self::Channels { device, .. }
             | Self::Mtu { device, .. }
             | Self::QueueLength { device, .. } => Some(device),
-            Self::Sysctl { .. } | Self::RouteCongestionControl { .. } | Self::MssClamp { .. } => {
-                None
-            }
+            Self::Sysctl { .. }
+            | Self::RouteCongestionControl { .. }
+            | Self::MssClamp { .. }
+            | Self::Module { .. } => None,
         }
     }
 
@@ -146,7 +188,11 @@ impl Setting {
                     ..
                 },
             ) => a == b && f == g,
-            (S::ReceiveSteering { device: a, .. }, S::ReceiveSteering { device: b, .. }) => a == b,
+            (S::ReceiveSteering { device: a, .. }, S::ReceiveSteering { device: b, .. })
+            | (S::TransmitSteering { device: a, .. }, S::TransmitSteering { device: b, .. })
+            | (S::Rings { device: a, .. }, S::Rings { device: b, .. })
+            | (S::Channels { device: a, .. }, S::Channels { device: b, .. })
+            | (S::Module { name: a }, S::Module { name: b }) => a == b,
             _ => false,
         }
     }
@@ -210,6 +256,31 @@ impl Setting {
                 device = device,
                 cpus = *cpus
             ),
+            Self::TransmitSteering { device, cpus: 0 } => text!(
+                "transmit queues of {device}: chosen by the kernel",
+                device = device
+            ),
+            Self::TransmitSteering { device, cpus } => text!(
+                "transmit queues of {device}: chosen by the first {cpus} processors",
+                device = device,
+                cpus = *cpus
+            ),
+            Self::Rings { device, rx, tx } => text!(
+                "rings of {device}: {sizes}",
+                device = device,
+                sizes = amounts(&[("rx", *rx), ("tx", *tx)])
+            ),
+            Self::Channels {
+                device,
+                rx,
+                tx,
+                combined,
+            } => text!(
+                "queues of {device}: {counts}",
+                device = device,
+                counts = amounts(&[("rx", *rx), ("tx", *tx), ("combined", *combined)])
+            ),
+            Self::Module { name } => text!("module {name}: loaded", name = name),
             Self::Mtu { device, bytes } => text!(
                 "MTU of {device}: {bytes} bytes",
                 device = device,
@@ -234,6 +305,13 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.text().fmt(f)
     }
+}
+
+/// `rx=1024 tx=512`: those that are given.
+pub(super) fn amounts(all: &[(&str, Option<u32>)]) -> String {
+    let given = all.iter().filter_map(|(name, n)| Some((name, (*n)?)));
+    let words: Vec<String> = given.map(|(name, n)| format!("{name}={n}")).collect();
+    words.join(" ")
 }
 
 /// Origin of a setting.

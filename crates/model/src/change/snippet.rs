@@ -55,6 +55,7 @@ fn of_setting(setting: &Setting) -> Vec<String> {
         return cc(name);
     }
     match setting {
+        Setting::Module { name } => vec![name.clone()],
         Setting::Sysctl { name, value } if name == "net.core.default_qdisc" => {
             vec![format!("sch_{value}")]
         }
@@ -68,12 +69,13 @@ fn of_setting(setting: &Setting) -> Vec<String> {
     }
 }
 
-/// Kernel parameters, and the commands for all else.
+/// Kernel parameters, and the commands for all else but [`modules`].
 pub fn parts(settings: &[Setting]) -> (Vec<(&str, &str)>, Vec<String>) {
     let (mut parameters, mut commands) = (Vec::new(), Vec::new());
     for setting in settings {
         match setting {
             Setting::Sysctl { name, value } => parameters.push((name.as_str(), value.as_str())),
+            Setting::Module { .. } => {}
             other => commands.extend(other.commands()),
         }
     }
@@ -85,7 +87,9 @@ fn shell(settings: &[Setting]) -> String {
     for module in modules(settings) {
         let _ = writeln!(out, "modprobe {module} || true");
     }
-    for command in settings.iter().flat_map(Setting::commands) {
+    let is_module = |s: &&Setting| matches!(s, Setting::Module { .. });
+    let others = settings.iter().filter(|s| !is_module(s));
+    for command in others.flat_map(Setting::commands) {
         let _ = writeln!(out, "{command}");
     }
     out

@@ -1,6 +1,6 @@
 //! Settings as options of `tune`, for a person who is to set them on another host.
 
-use super::{CONGESTION_CONTROL, Queue, Setting};
+use super::{CONGESTION_CONTROL, Queue, Setting, setting::amounts};
 use crate::remedy::shell::word;
 
 impl Setting {
@@ -34,6 +34,22 @@ impl Setting {
             Self::ReceiveSteering { device, cpus } => {
                 of("receive-steering", device, &cpus.to_string())
             }
+            Self::TransmitSteering { device, cpus } => {
+                of("transmit-steering", device, &cpus.to_string())
+            }
+            Self::Rings { device, rx, tx } => {
+                of("rings", device, &amounts(&[("rx", *rx), ("tx", *tx)]))
+            }
+            Self::Channels {
+                device,
+                rx,
+                tx,
+                combined,
+            } => {
+                let counts = [("rx", *rx), ("tx", *tx), ("combined", *combined)];
+                of("channels", device, &amounts(&counts))
+            }
+            Self::Module { name } => format!("--module {}", word(name, "module")),
             Self::Mtu { device, bytes } => of("mtu", device, &bytes.to_string()),
             Self::QueueLength { device, packets } => {
                 of("queue-length", device, &packets.to_string())
@@ -73,7 +89,7 @@ mod tests {
     #[test]
     fn options_read_again_are_the_setting() {
         type Parse = fn(&str) -> Result<Setting, super::super::SettingError>;
-        let all: [(&str, Parse, &str); 8] = [
+        let all: [(&str, Parse, &str); 13] = [
             (
                 "--set",
                 |t| Setting::parse_set(t, super::super::parse::Scope::Host),
@@ -102,6 +118,15 @@ mod tests {
             ("--offload", Setting::parse_offload, "eth0=rx-gro off"),
             ("--mtu", Setting::parse_mtu, "wg0=1400"),
             ("--mss-clamp", Setting::parse_mss_clamp, "mtu"),
+            (
+                "--transmit-steering",
+                Setting::parse_transmit_steering,
+                "eth0=4",
+            ),
+            ("--rings", Setting::parse_rings, "eth0=rx=4096 tx=1024"),
+            ("--rings", Setting::parse_rings, "eth0=tx=512"),
+            ("--channels", Setting::parse_channels, "eth0=combined=4"),
+            ("--module", Setting::parse_module, "tcp_bbr"),
         ];
         for (option, parse, text) in all {
             let setting = parse(text).unwrap();

@@ -4,7 +4,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, Subcommand, ValueEnum};
 use model::{
-    change::{ChangeId, Setting, parse::Scope},
+    change::{ChangeId, Setting, SettingError, parse::Scope},
     spec::quantity,
 };
 
@@ -80,6 +80,27 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "DEVICE=N", value_parser = Setting::parse_receive_steering)]
     pub(crate) receive_steering: Vec<Setting>,
 
+    /// Processors that send over the queues of a device (XPS), distributed over them; 0 = the kernel
+    /// chooses a queue by flow
+    #[arg(long, value_name = "DEVICE=N", value_parser = Setting::parse_transmit_steering)]
+    pub(crate) transmit_steering: Vec<Setting>,
+
+    /// Whether a device aggregates received UDP packets that the host forwards, as "eth0=on"
+    #[arg(long, value_name = "DEVICE=on|off", value_parser = udp_gro_forwarding)]
+    pub(crate) udp_gro_forwarding: Vec<Several>,
+
+    /// Sizes of the rings of a device, packets, as "eth0=rx=4096 tx=4096"
+    #[arg(long, value_name = "DEVICE=rx=N tx=N", value_parser = Setting::parse_rings)]
+    pub(crate) rings: Vec<Setting>,
+
+    /// Numbers of queues of a device, as "eth0=combined=4" or "eth0=rx=2 tx=2"
+    #[arg(long, value_name = "DEVICE=combined=N", value_parser = Setting::parse_channels)]
+    pub(crate) channels: Vec<Setting>,
+
+    /// A module of the kernel to load
+    #[arg(long, value_name = "NAME", value_parser = Setting::parse_module)]
+    pub(crate) module: Vec<Setting>,
+
     /// MTU of a device, bytes
     #[arg(long, value_name = "DEVICE=BYTES", value_parser = Setting::parse_mtu)]
     pub(crate) mtu: Vec<Setting>,
@@ -107,6 +128,14 @@ pub(crate) struct Settings {
     /// Targets to which new TCP connections must succeed before and after
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) probe: Vec<String>,
+}
+
+/// The settings of one option.
+#[derive(Clone, Debug)]
+pub(crate) struct Several(pub(crate) Vec<Setting>);
+
+fn udp_gro_forwarding(text: &str) -> Result<Several, SettingError> {
+    Setting::parse_udp_gro_forwarding(text).map(Several)
 }
 
 /// An end of a run.

@@ -30,7 +30,7 @@ pub enum HostError {
     NotTaken(Text),
 }
 
-/// A call of the kernel, on the device of a name or the node of a lab path.
+/// A call of the kernel, on the device or module of a name or the node of a lab path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum Operation {
@@ -43,6 +43,9 @@ pub enum Operation {
     ListQueues(String),
     ReadProcessors(String),
     SetProcessors(String),
+    ListModules,
+    Load(String),
+    Unload(String),
 }
 
 impl Operation {
@@ -71,6 +74,9 @@ impl Operation {
             Self::SetProcessors(device) => {
                 text!("set the processors of {device}", device = device)
             }
+            Self::ListModules => text!("list the modules of the kernel"),
+            Self::Load(module) => text!("load the module {module}", module = module),
+            Self::Unload(module) => text!("remove the module {module}", module = module),
         }
     }
 }

@@ -33,6 +33,8 @@ pub enum PersistError {
         /// The file.
         file: String,
     },
+    /// Somebody has changes of this configuration that are not committed.
+    Uncommitted(&'static str),
     /// The file that sets the parameter of this name is not one that the system reads.
     NotRead(String),
 }
@@ -64,6 +66,11 @@ impl PersistError {
                 file = file,
                 name = name,
                 value = value
+            ),
+            Self::Uncommitted(package) => text!(
+                "`uci changes {package}` shows changes that are not committed; commit or revert \
+                 them first",
+                package = *package
             ),
             Self::NotRead(name) => {
                 text!("no file that is read at boot sets {name}", name = name)

@@ -113,6 +113,28 @@ pub enum RefusalReason {
     FixedOffload,
     /// A device without receive queues that can be steered.
     NoReceiveQueues,
+    /// A device with one transmit queue, which needs no choice.
+    OneTransmitQueue,
+    /// A device whose number of queues is fixed.
+    FixedQueues,
+    /// A device would have no queue to receive or to send.
+    NoQueueLeft,
+    /// A device has no ring or queue of the kind.
+    NoneOfTheKind,
+    /// A ring or number of queues above what the driver can have.
+    AboveMaximum {
+        /// The maximum.
+        most: u32,
+    },
+    /// A kernel that cannot load modules.
+    NoModules,
+    /// A module that is not installed.
+    NoModule {
+        /// Where modules of this kernel are.
+        folder: String,
+    },
+    /// A kernel that was told to load no more modules.
+    ModulesLocked,
     /// More processors than the host has.
     TooManyProcessors {
         /// How many it has.
@@ -171,11 +193,17 @@ impl Refusal {
                     text!("check {command}", command = "`tc qdisc show`")
                 }
                 Setting::Offload { .. } => offloads(),
+                Setting::Rings { .. } => text!("`ethtool -g` shows the rings of the device"),
+                Setting::Channels { .. } => channels(),
                 _ => text!("check its name"),
             };
         }
         self.reason.hint()
     }
+}
+
+fn channels() -> Text {
+    text!("`ethtool -l` shows the queues of the device")
 }
 
 fn offloads() -> Text {
@@ -232,6 +260,16 @@ impl RefusalReason {
             Self::TooManyProcessors { has } => {
                 text!("this host has {has} processors", has = *has)
             }
+            Self::OneTransmitQueue => text!("it has one transmit queue"),
+            Self::FixedQueues => text!("the number of its queues is fixed"),
+            Self::NoQueueLeft => text!("a device needs queues to receive and to send"),
+            Self::NoneOfTheKind => text!("the device has none of that kind"),
+            Self::AboveMaximum { most } => text!("its driver has at most {most}", most = *most),
+            Self::NoModules => text!("this kernel cannot load modules"),
+            Self::NoModule { folder } => {
+                text!("there is no module of that name in {folder}", folder = folder)
+            }
+            Self::ModulesLocked => text!("this kernel was told to load no more modules"),
             queue_or_route => queue_or_route.text_of_queue(),
         }
     }
@@ -313,7 +351,14 @@ impl RefusalReason {
             ),
             Self::NoOffload | Self::FixedOffload => offloads(),
             Self::NoReceiveQueues => text!("the kernel may lack CONFIG_RPS"),
-            Self::TooManyProcessors { .. } => text!("give at most as many"),
+            Self::TooManyProcessors { .. } | Self::AboveMaximum { .. } => {
+                text!("give at most as many")
+            }
+            Self::OneTransmitQueue | Self::FixedQueues | Self::NoneOfTheKind => channels(),
+            Self::NoQueueLeft => text!("give a number above 0"),
+            Self::NoModules => text!("another kernel is needed"),
+            Self::NoModule { .. } => text!("install its package, or check its name"),
+            Self::ModulesLocked => text!("only a boot ends that"),
             Self::UnreadableRoute => text!("name another prefix"),
             Self::Unroutable(_) | Self::NoGateway => text!("name a prefix that is reachable"),
             Self::Advertised => text!("name a narrower prefix"),

@@ -1,13 +1,9 @@
-//! Offloads of a device, and the processors of its receive path.
+//! Offloads of a device.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    change::{Saved, Setting, processors},
+    change::{Saved, Setting},
     text,
     text::Text,
 };
@@ -76,73 +72,4 @@ fn states(device: &str) -> Result<BTreeMap<String, Feature>, HostError> {
 
 fn switch(device: &str, wanted: &BTreeMap<String, bool>) -> Result<(), HostError> {
     set_features(device, wanted).map_err(Operation::SwitchOffloads(device.to_owned()).failed())
-}
-
-/// Masks of all receive queues.
-pub(super) fn read_steering(device: &str) -> Result<Saved, HostError> {
-    let read = |file: &PathBuf| fs::read_to_string(file).map(|mask| mask.trim().to_owned());
-    let masks: io::Result<Vec<String>> = files(device)?.iter().map(read).collect();
-    let masks = masks.map_err(Operation::ReadProcessors(device.to_owned()).failed())?;
-    Ok(Saved::Processors { masks })
-}
-
-pub(super) fn check_steering(
-    setting: &Setting,
-    cpus: u32,
-    old: &Saved,
-) -> Result<Vec<Text>, Refusal> {
-    let Saved::Processors { masks } = old else {
-        return Ok(Vec::new());
-    };
-    if masks.is_empty() {
-        return Err(Refusal::new(setting, RefusalReason::NoReceiveQueues));
-    }
-    let there = std::thread::available_parallelism().map_or(1, |n| n.get());
-    if cpus as usize > there {
-        let reason = RefusalReason::TooManyProcessors { has: there };
-        return Err(Refusal::new(setting, reason));
-    }
-    Ok(Vec::new())
-}
-
-pub(super) fn write_steering(device: &str, cpus: u32) -> Result<(), HostError> {
-    let mask = processors(cpus);
-    let write = |file: PathBuf| fs::write(file, &mask);
-    let done: io::Result<()> = files(device)?.into_iter().try_for_each(write);
-    done.map_err(Operation::SetProcessors(device.to_owned()).failed())
-}
-
-pub(super) fn restore_steering(
-    device: &str,
-    setting: &Setting,
-    old: &Saved,
-) -> Result<(), HostError> {
-    let Saved::Processors { masks } = old else {
-        return Err(unusable(setting));
-    };
-    let files = files(device)?;
-    if files.len() != masks.len() {
-        return Err(unusable(setting));
-    }
-    let mut both = files.into_iter().zip(masks);
-    both.try_for_each(|(file, mask)| fs::write(file, mask))
-        .map_err(Operation::SetProcessors(device.to_owned()).failed())
-}
-
-/// Files of the masks, in the order of the queues.
-fn files(device: &str) -> Result<Vec<PathBuf>, HostError> {
-    let folder = Path::new("/sys/class/net").join(device).join("queues");
-    let entries =
-        fs::read_dir(&folder).map_err(Operation::ListQueues(device.to_owned()).failed())?;
-    let mut numbered: Vec<(u32, PathBuf)> = entries
-        .flatten()
-        .filter_map(|entry| {
-            let name = entry.file_name();
-            let number = name.to_str()?.strip_prefix("rx-")?.parse().ok()?;
-            Some((number, entry.path().join("rps_cpus")))
-        })
-        .filter(|(_, file)| file.exists())
-        .collect();
-    numbered.sort();
-    Ok(numbered.into_iter().map(|(_, file)| file).collect())
 }

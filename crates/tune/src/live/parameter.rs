@@ -5,9 +5,9 @@ use model::{
     text,
     text::Text,
 };
-use sys::sysctl;
+use sys::{module::Places, sysctl};
 
-use super::unusable;
+use super::{module, unusable};
 use crate::error::{HostError, Refusal, RefusalReason};
 
 const AVAILABLE: &str = "net.ipv4.tcp_available_congestion_control";
@@ -118,11 +118,12 @@ fn congestion(setting: &Setting, value: &str, old: &Saved) -> Result<Vec<Text>, 
     )])
 }
 
-/// Refuses a congestion control that the kernel has not loaded: loading a module is a separate
-/// change.
+/// Refuses a congestion control that the kernel has neither at hand nor as a module: a step before
+/// this one loads that.
 pub(super) fn available(setting: &Setting, cc: &str) -> Result<(), Refusal> {
     let available = sysctl::read(AVAILABLE).unwrap_or_default();
-    if available.split_whitespace().any(|word| word == cc) {
+    let is_loadable = || module::of_congestion_control(&Places::own(), cc).is_some();
+    if available.split_whitespace().any(|word| word == cc) || is_loadable() {
         return Ok(());
     }
     let name = cc.to_owned();

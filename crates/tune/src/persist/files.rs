@@ -1,12 +1,16 @@
 //! The files of a Change, by the system they are for.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use model::change::{
     Change, Setting, SettingFile,
     snippet::{modules, parts},
 };
 
+use super::{networkd, owner::Owner, uci};
 use crate::error::PersistError;
 
 /// System that configures a host at boot.
@@ -43,83 +47,217 @@ impl System {
 }
 
 /// All files of a change, in the order in which they are written.
-pub(super) fn of(change: &Change, system: System, root: &Path) -> Vec<SettingFile> {
+///
+/// # Errors
+/// A file of a device's owner is being changed by somebody else.
+pub(super) fn of(change: &Change, system: System, root: &Path) -> Result<Files, PersistError> {
     let id = change.id.short();
     let settings: Vec<Setting> = change.steps.iter().map(|s| s.setting.clone()).collect();
-    let head = format!("# Change {id} of pathtwin; `pathtwin tune undo {id}` removes this file.\n");
-    let file = |path: String, text: String| SettingFile {
-        path: root.join(path).to_string_lossy().into_owned(),
-        text: format!("{head}{text}"),
-        link: false,
-        executable: false,
-    };
-    let mut all = Vec::new();
+    let new = New { id, root };
+    let mut all = Files::default();
     let names = modules(&settings);
     if !names.is_empty() {
         let path = match system {
             System::OpenWrt => format!("etc/modules.d/98-pathtwin-{id}"),
             _ => format!("etc/modules-load.d/pathtwin-{id}.conf"),
         };
-        all.push(file(path, lines(names)));
+        all.files.push(new.file(&path, &lines(names)));
     }
     let (parameters, _) = parts(&settings);
     if !parameters.is_empty() {
         let line = |(name, value): (&str, &str)| format!("{name} = {value}");
         let text = lines(parameters.into_iter().map(line));
-        all.push(file(format!("etc/sysctl.d/98-pathtwin-{id}.conf"), text));
+        let path = format!("etc/sysctl.d/98-pathtwin-{id}.conf");
+        all.files.push(new.file(&path, &text));
     }
-    for (device, commands) in by_device(&settings) {
-        all.extend(scripts(id, device, &lines(commands), system, &file));
+    for (device, index, settings) in by_device(change) {
+        all.device(&new, system, device, index, settings)?;
     }
-    all
+    if system == System::OpenWrt {
+        all.kept(&new);
+    }
+    Ok(all)
+}
+
+/// The files of a change, and which of them extend files of a device's owner.
+#[derive(Default)]
+pub(super) struct Files {
+    pub(super) files: Vec<SettingFile>,
+    /// The owner's file, and ours with its sections.
+    pub(super) extended: Vec<(PathBuf, PathBuf, Vec<networkd::Part>)>,
+}
+
+impl Files {
+    /// Those of a device, or of the host: of its owner as far as that knows the settings, and a
+    /// script for the rest.
+    fn device(
+        &mut self,
+        new: &New<'_>,
+        system: System,
+        device: Option<&str>,
+        index: Option<u32>,
+        settings: Vec<&Setting>,
+    ) -> Result<(), PersistError> {
+        let owner = Owner::of(new.root, system, index);
+        let mut rest = settings;
+        for (file, of) in [
+            (&owner.network, networkd::network as fn(&Setting) -> _),
+            (&owner.link, networkd::link),
+        ] {
+            if let Some(file) = file {
+                rest = self.extend(new, file, of, rest);
+            }
+        }
+        if let (System::OpenWrt, Some(device)) = (system, device) {
+            let (sections, left) = uci::of(new.root, new.id, device, &rest)?;
+            self.files.extend(sections.iter().map(|section| new.part(section)));
+            rest = left;
+        }
+        let commands: Vec<String> = rest.iter().flat_map(|s| s.commands()).collect();
+        if !commands.is_empty() {
+            let commands = lines(commands);
+            self.files.extend(match owner.is_network_manager {
+                true => vec![dispatcher(new, device, &commands)],
+                false => scripts(new, device, &commands, system),
+            });
+        }
+        Ok(())
+    }
+
+    /// Adds a drop-in to an owner's file; returns the settings that it cannot have.
+    fn extend<'a>(
+        &mut self,
+        new: &New<'_>,
+        file: &Path,
+        of: fn(&Setting) -> Option<Vec<networkd::Part>>,
+        settings: Vec<&'a Setting>,
+    ) -> Vec<&'a Setting> {
+        let (known, rest): (Vec<&Setting>, Vec<&Setting>) =
+            settings.into_iter().partition(|s| of(s).is_some());
+        let parts: Vec<networkd::Part> = known.into_iter().filter_map(of).flatten().collect();
+        if !parts.is_empty() {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            let path = format!("etc/systemd/network/{name}.d/98-pathtwin-{}.conf", new.id);
+            self.files.push(new.file(&path, &networkd::text(&parts)));
+            self.extended.push((file.to_owned(), new.root.join(path), parts));
+        }
+        rest
+    }
+
+    /// OpenWrt keeps files beyond an upgrade that are on such a list, which keeps itself.
+    fn kept(&mut self, new: &New<'_>) {
+        let path = format!("lib/upgrade/keep.d/pathtwin-{}", new.id);
+        let own = std::iter::once(format!("/{path}"));
+        let below = |file: &SettingFile| {
+            let path = Path::new(&file.path).strip_prefix(new.root).ok()?;
+            Some(format!("/{}", path.display()))
+        };
+        let others = self.files.iter().filter(|file| !file.part).filter_map(below);
+        // A list has no comments.
+        let text = lines(own.chain(others));
+        let mut list = new.file(&path, "");
+        list.text = text;
+        self.files.push(list);
+    }
+}
+
+/// New files of a change.
+struct New<'a> {
+    id: &'a str,
+    root: &'a Path,
+}
+
+impl New<'_> {
+    fn file(&self, path: &str, text: &str) -> SettingFile {
+        let id = self.id;
+        let head = format!("# Change {id} of pathtwin; `pathtwin tune undo {id}` removes this file.");
+        let path = self.root.join(path);
+        SettingFile {
+            text: format!("{head}\n{text}"),
+            made_folder: path.parent().is_some_and(|folder| !folder.exists()),
+            path: path.to_string_lossy().into_owned(),
+            link: false,
+            executable: false,
+            part: false,
+        }
+    }
+
+    /// A section at the end of a file of others.
+    fn part(&self, section: &uci::New) -> SettingFile {
+        SettingFile {
+            text: section.text.clone(),
+            part: true,
+            made_folder: false,
+            ..self.file(section.path, "")
+        }
+    }
+
+    fn script(&self, path: &str, condition: &str, commands: &str) -> SettingFile {
+        let script = self.file(path, &format!("{condition}{commands}"));
+        SettingFile {
+            text: format!("#!/bin/sh\n{}", script.text),
+            executable: true,
+            ..script
+        }
+    }
 }
 
 fn lines(all: impl IntoIterator<Item = String>) -> String {
     all.into_iter().map(|line| line + "\n").collect()
 }
 
-/// The commands of all but kernel parameters, by their device; without one, those of the host.
-fn by_device(settings: &[Setting]) -> BTreeMap<Option<&str>, Vec<String>> {
-    let mut all: BTreeMap<Option<&str>, Vec<String>> = BTreeMap::new();
-    for setting in settings {
-        if !matches!(setting, Setting::Sysctl { .. }) {
-            let commands = all.entry(setting.device()).or_default();
-            commands.extend(setting.commands());
+/// A device with its index, and its settings; without a device, the host.
+type OfDevice<'a> = (Option<&'a str>, Option<u32>, Vec<&'a Setting>);
+
+/// The settings of all but kernel parameters and modules, by their device.
+fn by_device(change: &Change) -> Vec<OfDevice<'_>> {
+    let mut all: BTreeMap<Option<&str>, (Option<u32>, Vec<&Setting>)> = BTreeMap::new();
+    for step in &change.steps {
+        let setting = &step.setting;
+        if !matches!(setting, Setting::Sysctl { .. } | Setting::Module { .. }) {
+            let of = all.entry(setting.device()).or_default();
+            of.0 = step.link;
+            of.1.push(setting);
         }
     }
-    all
+    let flat = |(device, (index, settings))| (device, index, settings);
+    all.into_iter().map(flat).collect()
+}
+
+/// A script that NetworkManager runs when it has set a device up, or again
+/// (NetworkManager-dispatcher(8)): the device is its first argument, the event its second.
+fn dispatcher(new: &New<'_>, device: Option<&str>, commands: &str) -> SettingFile {
+    let part = device.map_or_else(|| "host".to_owned(), plain);
+    let of_device = device.map_or_else(String::new, |device| {
+        format!("[ \"$1\" = {} ] || exit 0\n", quoted(device))
+    });
+    let on = "case \"$2\" in up|dhcp4-change|dhcp6-change|reapply) ;; *) exit 0 ;; esac\n";
+    let path = format!("etc/NetworkManager/dispatcher.d/98-pathtwin-{}-{part}", new.id);
+    new.script(&path, &format!("{of_device}{on}"), commands)
 }
 
 fn scripts(
-    id: &str,
+    new: &New<'_>,
     device: Option<&str>,
     commands: &str,
     system: System,
-    file: &dyn Fn(String, String) -> SettingFile,
 ) -> Vec<SettingFile> {
+    let id = new.id;
     let part = device.map_or_else(|| "host".to_owned(), plain);
-    let script = |path: String, condition: String| {
-        let mut script = file(path, format!("{condition}{commands}"));
-        script.text = format!("#!/bin/sh\n{}", script.text);
-        SettingFile {
-            executable: true,
-            ..script
-        }
-    };
     let only = |variable: &str| match device {
-        Some(device) => format!("[ \"${variable}\" = \"{device}\" ] || exit 0\n"),
+        Some(device) => format!("[ \"${variable}\" = {} ] || exit 0\n", quoted(device)),
         None => String::new(),
     };
     match system {
         System::Ifupdown => {
             let path = format!("etc/network/if-up.d/pathtwin-{id}-{part}");
-            vec![script(path, only("IFACE"))]
+            vec![new.script(&path, &only("IFACE"), commands)]
         }
         System::OpenWrt => {
             // After the scripts of sqm, which set up the queues of a device again.
             let path = format!("etc/hotplug.d/iface/95-pathtwin-{id}-{part}");
             let up = "[ \"$ACTION\" = ifup ] || exit 0\n".to_owned();
-            vec![script(path, up + &only("DEVICE"))]
+            vec![new.script(&path, &(up + &only("DEVICE")), commands)]
         }
         System::Systemd => {
             let path = format!("etc/pathtwin/{id}-{part}.sh");
@@ -128,20 +266,17 @@ fn scripts(
                 Some(device) => format!("sys-subsystem-net-devices-{}.device", escaped(device)),
                 None => "multi-user.target".to_owned(),
             };
-            let unit = file(
-                format!("etc/systemd/system/{name}"),
-                unit(&path, device.map(|_| target.as_str())),
+            let unit = new.file(
+                &format!("etc/systemd/system/{name}"),
+                &unit(&path, device.map(|_| target.as_str())),
             );
-            let wants = file(
-                format!("etc/systemd/system/{target}.wants/{name}"),
-                String::new(),
-            );
+            let wants = new.file(&format!("etc/systemd/system/{target}.wants/{name}"), "");
             let wants = SettingFile {
                 text: format!("../{name}"),
                 link: true,
                 ..wants
             };
-            vec![script(path, String::new()), unit, wants]
+            vec![new.script(&path, "", commands), unit, wants]
         }
     }
 }
@@ -158,8 +293,13 @@ fn unit(script: &str, device: Option<&str>) -> String {
     )
 }
 
+/// A name as one word of a shell, whatever is in it.
+fn quoted(device: &str) -> String {
+    format!("'{}'", device.replace('\'', r"'\''"))
+}
+
 /// A name of a device for the name of a file.
-fn plain(device: &str) -> String {
+pub(super) fn plain(device: &str) -> String {
     let plain = |c: char| match c {
         c if c.is_ascii_alphanumeric() => c,
         _ => '_',

@@ -185,10 +185,17 @@ fn wanted(settings: &Settings) -> Result<Wanted, Failure> {
         &settings.mss_clamp,
         &settings.offload,
         &settings.receive_steering,
+        &settings.transmit_steering,
+        &settings.rings,
+        &settings.channels,
+        &settings.module,
         &settings.queue_length,
         &settings.mtu,
     ];
     all.extend(named.into_iter().flatten().cloned().map(|s| (s, None)));
+    let several = settings.udp_gro_forwarding.iter();
+    let several = several.flat_map(|several| several.0.iter());
+    all.extend(several.cloned().map(|s| (s, None)));
     if let (Some(name), Some(end)) = (&settings.findings, settings.end) {
         all.extend(proposed(name, end)?);
     }

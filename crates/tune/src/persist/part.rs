@@ -1,0 +1,74 @@
+//! Sections of our own in files that belong to others too.
+
+use std::{fs, io, os::unix::fs::PermissionsExt, path::Path};
+
+use sys::files::{Existing, Readers};
+
+/// Appends a section to a file.
+///
+/// # Errors
+/// The file does not exist, or cannot be written.
+pub(super) fn add(path: &Path, section: &str) -> io::Result<()> {
+    let mut text = fs::read_to_string(path)?;
+    // Before the blank line at the end of a file that `uci commit` wrote.
+    let end = match text.ends_with("\n\n") {
+        true => text.len() - 1,
+        false => text.len(),
+    };
+    text.insert_str(end, section);
+    put(path, &text)
+}
+
+/// Removes a section; `false` if somebody has edited it.
+///
+/// # Errors
+/// The file cannot be read or written.
+pub(super) fn cut(path: &Path, section: &str) -> io::Result<bool> {
+    let text = fs::read_to_string(path)?;
+    match text.match_indices(section).count() {
+        1 => put(path, &text.replacen(section, "", 1)).map(|()| true),
+        _ => Ok(false),
+    }
+}
+
+/// Replaces the text of a file, which keeps its permissions.
+fn put(path: &Path, text: &str) -> io::Result<()> {
+    let mode = fs::metadata(path)?.permissions().mode();
+    sys::files::write(path, Readers::ByUmask, Existing::Replace, text.as_bytes())?;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    const SECTION: &str = "\nconfig queue 'pathtwin_1'\n\toption enabled '1'\n";
+
+    #[test]
+    fn a_section_that_is_cut_leaves_the_file_as_it_was_whatever_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sqm");
+        for before in ["", "\nconfig a 'b'\n\n", "config a 'b'\n", "config a 'b'"] {
+            fs::write(&path, before).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+            add(&path, SECTION).unwrap();
+            assert_ne!(fs::read_to_string(&path).unwrap(), before);
+            assert!(cut(&path, SECTION).unwrap());
+            assert_eq!(fs::read_to_string(&path).unwrap(), before);
+            let mode = fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o640);
+        }
+    }
+
+    #[test]
+    fn a_section_that_somebody_edited_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sqm");
+        let edited = SECTION.replace("'1'\n", "'0'\n");
+        fs::write(&path, &edited).unwrap();
+        assert!(!cut(&path, SECTION).unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), edited);
+    }
+}
