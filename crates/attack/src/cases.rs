@@ -1,6 +1,7 @@
 //! The attacks, by target.
 
 mod budget;
+mod changes;
 mod crowd;
 mod documents;
 mod files;
@@ -28,6 +29,7 @@ pub fn all() -> impl Iterator<Item = &'static Case> {
         strangers::CASES,
         solid::CASES,
         files::CASES,
+        changes::CASES,
         lab::CASES,
     ]
     .into_iter()

@@ -118,12 +118,18 @@ pub struct SettingFile {
     /// True if it is executable.
     #[serde(default)]
     pub executable: bool,
-    /// Whether the text is a section at the end of a file that belongs to others too.
+    /// True if the text is a section at the end of a file that belongs to others too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub part: bool,
-    /// Whether its folder did not exist before.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub made_folder: bool,
+    /// Number of folders above it that did not exist before.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub made_folders: u32,
+}
+
+/// serde passes a reference.
+#[expect(clippy::trivially_copy_pass_by_ref)]
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Something that happened to a Change.

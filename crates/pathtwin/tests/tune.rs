@@ -4,7 +4,10 @@
 
 mod common;
 
-use std::{io::Write, net::TcpListener, path::Path, process::Stdio, time::Duration};
+use std::{
+    io::Write, net::TcpListener, os::unix::fs::PermissionsExt, path::Path, process::Stdio,
+    time::Duration,
+};
 
 use common::{is_root, pathtwin, program, spec};
 use model::{
@@ -131,6 +134,123 @@ fn a_plan_changes_nothing_and_names_all_that_is_refused() {
     assert_eq!(tune(&journal, &["plan", "--set", "nonsense"]).0, Some(2));
     assert_eq!(tune(&journal, &["plan"]).0, Some(2));
     assert!(!journal.exists());
+}
+
+/// The program as a user without privileges, who can start it and write a folder of his own.
+fn as_ordinary_user(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let copy = folder.join("pathtwin");
+    if !copy.exists() {
+        std::fs::copy(env!("CARGO_BIN_EXE_pathtwin"), &copy).unwrap();
+        std::fs::set_permissions(folder, PermissionsExt::from_mode(0o777)).unwrap();
+    }
+    let output = std::process::Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .args(["--bounding-set=-all", "--inh-caps=-all", "--"])
+        .arg(&copy)
+        .args(arguments)
+        .env("PATHTWIN_JOURNAL", folder.join("journal"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("run setpriv");
+    let message = common::text(&output.stdout) + &common::text(&output.stderr);
+    (output.status.code(), message)
+}
+
+#[test]
+fn an_ordinary_user_plans_and_is_told_which_capability_each_step_needs_before_anything_is_done() {
+    if !namespace() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let journal = folder.join("journal");
+    let before = ecn();
+    let settings = [ECN[0], ECN[1], "--queue-length", "lo=777"];
+    let with = |command: &[&'static str], more: &[&'static str]| {
+        as_ordinary_user(folder, &[command, &settings, more].concat())
+    };
+    let (code, message) = with(&["tune", "plan"], &[]);
+    assert_eq!(code, Some(0), "{message}");
+    assert!(message.contains("needs CAP_NET_ADMIN"), "{message}");
+    let (code, message) = with(&["tune", "apply"], &["--dry-run"]);
+    assert_eq!(code, Some(0), "{message}");
+    assert!(
+        message.contains("sysctl -w") && message.contains("txqueuelen 777"),
+        "{message}"
+    );
+    // Not even a connection is tried before.
+    let nobody = ["--probe", "192.0.2.1:1"];
+    for more in [&[][..], &nobody, &["--prove", "192.0.2.1"]] {
+        let (code, message) = with(&["tune", "apply"], more);
+        assert_eq!(code, Some(3), "{message}");
+        assert!(message.contains("nothing was changed"), "{message}");
+        for step in [
+            "net.ipv4.tcp_ecn = 1 needs CAP_NET_ADMIN",
+            "777 packets needs CAP_NET_ADMIN",
+        ] {
+            assert!(message.contains(step), "{step} is missing in {message}");
+        }
+    }
+    assert!(!journal.exists(), "a folder was made for nothing");
+    assert_eq!(ecn(), before);
+}
+
+#[cfg(feature = "lab")]
+#[test]
+fn fix_names_what_an_ordinary_user_lacks_before_it_measures() {
+    if !namespace() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // Nothing listens there: had it measured, it would say so.
+    let arguments = [
+        "fix",
+        "127.0.0.1:1",
+        "--open",
+        "--yes",
+        "--budget-time",
+        "0s",
+    ];
+    let (code, message) = as_ordinary_user(folder.path(), &arguments);
+    assert_eq!(code, Some(3), "{message}");
+    for part in ["nothing was measured", "CAP_NET_ADMIN", "CAP_SYS_MODULE"] {
+        assert!(message.contains(part), "{part} is missing in {message}");
+    }
+}
+
+/// Journals say what was changed, and ids are what a far host is addressed with.
+#[test]
+fn journals_are_for_root_alone_and_their_ids_cannot_be_guessed() {
+    if !namespace() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("journal");
+    for _ in 0..4 {
+        let (code, message) = tune(&journal, &["apply", ECN[0], ECN[1]]);
+        assert_eq!(code, Some(0), "{message}");
+        assert_eq!(tune(&journal, &["undo"]).0, Some(0));
+    }
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode(&journal), 0o700);
+    let mut ids = Vec::new();
+    for entry in std::fs::read_dir(&journal).unwrap().flatten() {
+        assert_eq!(mode(&entry.path()), 0o600, "{entry:?}");
+        let name = entry.file_name().into_string().unwrap();
+        ids.extend(name.strip_suffix(".json").map(str::to_owned));
+    }
+    assert_eq!(ids.len(), 4);
+    // 128 bits: each pair differs in 64 of them, give or take 6 times their deviation of 5.7.
+    let bits = |id: &str| u128::from_str_radix(id, 16).unwrap();
+    for (n, a) in ids.iter().enumerate() {
+        for b in &ids[n + 1..] {
+            let differ = (bits(a) ^ bits(b)).count_ones();
+            assert!(
+                (30..=98).contains(&differ),
+                "{a} and {b} differ in {differ} bits"
+            );
+        }
+    }
 }
 
 /// An Advice to request ECN on the far host.

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where modules are listed.
+/// Places of the lists of modules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// Loaded modules, `/proc/modules`; absent if the kernel cannot load any.
@@ -29,7 +29,7 @@ impl Places {
 /// A module that is loaded (proc_modules(5)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
-    /// How many references it has, those of modules included.
+    /// Number of references to it, those of modules included.
     pub references: u32,
     /// Modules that need it.
     pub users: BTreeSet<String>,
@@ -51,7 +51,7 @@ pub fn needed(places: &Places, name: &str) -> Option<Vec<String>> {
     lines.find(|all| all.first().is_some_and(|first| first == name))
 }
 
-/// Whether a module is part of the kernel itself.
+/// True if a module is part of the kernel itself.
 pub fn is_built_in(places: &Places, name: &str) -> bool {
     let text = fs::read_to_string(places.folder.join("modules.builtin")).unwrap_or_default();
     text.lines().any(|path| stem(path).as_deref() == Some(name))
@@ -142,7 +142,11 @@ mod tests {
         assert_eq!(needed(&places, "act_mirred").unwrap(), ["act_mirred"]);
         let all = needed(&places, "wire_guard").unwrap();
         assert_eq!(all, ["wire_guard", "udp_tunnel", "a_b"]);
-        assert_eq!(needed(&places, "udp_tunnel"), None, "it has no line of its own");
+        assert_eq!(
+            needed(&places, "udp_tunnel"),
+            None,
+            "it has no line of its own"
+        );
         assert!(is_built_in(&places, "tcp_cubic") && !is_built_in(&places, "tcp_cub"));
     }
 

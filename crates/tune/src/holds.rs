@@ -1,7 +1,7 @@
 //! Comparison of a setting with a value that was read.
 
 use model::{
-    change::{sending, Queue, Saved, Setting, processors},
+    change::{Queue, Saved, Setting, processors, sending},
     text,
     text::Text,
 };

@@ -46,7 +46,7 @@ pub use live::Live;
 pub use observer::{Interrupted, Observer, Point, Unobserved};
 pub use offers::{Tries, offers, stored_as, until_kept};
 pub use outcome::{Drift, Left, Rollback};
-pub use persist::{System, persist};
+pub use persist::{System, networkd_text, persist};
 pub use plan::{Request, plan};
 pub use probe::{NewTcp, Prober};
 pub use prove::{Criteria, MeasureError, PAIRS, ProveError, room, whole};
@@ -58,7 +58,7 @@ pub use sites::{
     Sites, There,
 };
 pub use toggle::{set_again, set_aside};
-pub use transaction::{Arm, apply};
+pub use transaction::{Arm, apply, privileged};
 
 /// Maximum wait of a command for another one that changes the same host.
 pub const LOCK_LIMIT: Duration = Duration::from_secs(10);

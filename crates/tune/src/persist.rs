@@ -28,6 +28,7 @@ use crate::{
 };
 
 pub use files::System;
+pub use networkd::networkd_text;
 
 /// Writes the files of a confirmed change below `root`, which is `/` but in tests, and checks that
 /// no other file of the system overrides them at the next boot.
@@ -95,10 +96,9 @@ pub(crate) fn remove(change: &mut Change) -> Vec<Left> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Ok(text) if text == file.text => match fs::remove_file(path) {
                 Ok(()) => {
-                    if let Some(folder) = path.parent().filter(|_| file.made_folder) {
-                        // Only if nobody else has put a file there.
-                        let _ = fs::remove_dir(folder);
-                    }
+                    // Only those in which nobody else has put a file.
+                    let made = path.ancestors().skip(1).take(file.made_folders as usize);
+                    let _ = made.map(fs::remove_dir).take_while(Result::is_ok).count();
                     continue;
                 }
                 Err(error) => left.push(failed(&file, error)),

@@ -11,6 +11,7 @@ use crate::{
     Env, LOCK_LIMIT,
     error::TuneError,
     holds::{brief, holds},
+    host::Host,
     observer::{Interrupted, Point},
     outcome::Rollback,
     probe::Prober,
@@ -72,16 +73,26 @@ pub fn apply(env: &mut Env<'_>, plan: &Change, arm: &mut Arm<'_>) -> Result<Chan
     Ok(change)
 }
 
-/// Checks that the plan can be applied now.
-fn check(env: &mut Env<'_>, plan: &Change) -> Result<(), TuneError> {
+/// Checks that this process has the privileges for every step of a plan. Nothing is read or
+/// written, so that it comes before anything else.
+///
+/// # Errors
+/// [`TuneError::Privilege`] with the privilege that each step needs and this process lacks.
+pub fn privileged(host: &mut dyn Host, plan: &Change) -> Result<(), TuneError> {
     let lacking: Vec<_> = plan
         .steps
         .iter()
-        .filter_map(|step| Some((step.setting.clone(), env.host.lacks(&step.setting)?)))
+        .filter_map(|step| Some((step.setting.clone(), host.lacks(&step.setting)?)))
         .collect();
-    if !lacking.is_empty() {
-        return Err(TuneError::Privilege(lacking));
+    match lacking.is_empty() {
+        true => Ok(()),
+        false => Err(TuneError::Privilege(lacking)),
     }
+}
+
+/// Checks that the plan can be applied now.
+fn check(env: &mut Env<'_>, plan: &Change) -> Result<(), TuneError> {
+    privileged(env.host, plan)?;
     let scope = env.host.scope()?;
     for step in &plan.steps {
         let now = env.host.read(&step.setting)?;

@@ -65,7 +65,9 @@ impl Setting {
                 let files = format!("/sys/class/net/{dev}/queues/rx-*/rps_cpus");
                 vec![format!("for f in {files}; do echo {mask} > $f; done")]
             }
-            Self::TransmitSteering { device: dev, cpus } => vec![transmit(&device(Some(dev)), *cpus)],
+            Self::TransmitSteering { device: dev, cpus } => {
+                vec![transmit(&device(Some(dev)), *cpus)]
+            }
             Self::Rings {
                 device: dev,
                 rx,

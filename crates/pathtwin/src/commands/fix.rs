@@ -54,6 +54,9 @@ struct Known {
 }
 
 pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
+    if arguments.lab.is_none() {
+        privileged(arguments.far_ssh.is_some())?;
+    }
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let lab = match arguments.lab.is_none() && arguments.budget_time.is_zero() {
         true => None,
@@ -139,6 +142,29 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         true => ExitCode::from(code::VERDICT),
         false => ExitCode::SUCCESS,
     })
+}
+
+/// Names what this user lacks before anything is measured. With a far host to change, it is enough
+/// to say it: that may be all.
+fn privileged(has_far: bool) -> Result<(), Failure> {
+    let needs = "to set parameters, routes, queues, offloads and MTUs of this host needs \
+                 CAP_NET_ADMIN, and to load modules CAP_SYS_MODULE";
+    match (sys::privilege::has_net_admin(), has_far) {
+        (true, _) => Ok(()),
+        (false, true) => {
+            format::say(format_args!(
+                "note: {needs}, which this user lacks: only the far host can be changed"
+            ));
+            Ok(())
+        }
+        (false, false) => {
+            let error = anyhow!(
+                "nothing was measured: {needs}, which this user lacks; run it as root, or let \
+                 `pathtwin measure` and `pathtwin advise` only say what would help"
+            );
+            Err(Failure::new(code::LACKS, error))
+        }
+    }
 }
 
 /// Writes the page with everything, before and after.

@@ -267,7 +267,10 @@ impl RefusalReason {
             Self::AboveMaximum { most } => text!("its driver has at most {most}", most = *most),
             Self::NoModules => text!("this kernel cannot load modules"),
             Self::NoModule { folder } => {
-                text!("there is no module of that name in {folder}", folder = folder)
+                text!(
+                    "there is no module of that name in {folder}",
+                    folder = folder
+                )
             }
             Self::ModulesLocked => text!("this kernel was told to load no more modules"),
             queue_or_route => queue_or_route.text_of_queue(),

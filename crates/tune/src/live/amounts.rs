@@ -108,7 +108,7 @@ pub(super) fn restore_channels(
     queues::restore(device, Direction::Transmit, transmit)
 }
 
-/// Whether each is at most its maximum; 0 = the device has none of the kind.
+/// Checks that each is at most its maximum; 0 = the device has none of the kind.
 fn fits(
     setting: &Setting,
     wanted: impl Iterator<Item = (Option<u32>, u32)>,

@@ -16,7 +16,7 @@ use crate::error::{HostError, Operation, Refusal, RefusalReason};
 /// it knows options, compressed files and what is needed before.
 const LOADER: &str = "/proc/sys/kernel/modprobe";
 
-/// Which of a module and those that it needs are there.
+/// The present ones of a module and those that it needs.
 pub(super) fn read(places: &Places, name: &str) -> Result<Saved, HostError> {
     let there = match loaded(places) {
         Ok(all) => all,
@@ -30,7 +30,7 @@ pub(super) fn read(places: &Places, name: &str) -> Result<Saved, HostError> {
     Ok(Saved::Modules { present })
 }
 
-/// Whether the kernel has what a module brings without loading one.
+/// True if the kernel has the contents of a module without loading one.
 fn is_part(places: &Places, name: &str) -> bool {
     let controls = || {
         let all = sys::sysctl::read("net.ipv4.tcp_available_congestion_control");
@@ -136,7 +136,11 @@ mod tests {
         let dep = "kernel/net/ipv4/tcp_bbr.ko.xz: kernel/lib/helper.ko.xz\n\
                    kernel/lib/helper.ko.xz:\n";
         fs::write(root.path().join("modules.dep"), dep).unwrap();
-        fs::write(root.path().join("modules.builtin"), "kernel/net/tcp_cubic.ko\n").unwrap();
+        fs::write(
+            root.path().join("modules.builtin"),
+            "kernel/net/tcp_cubic.ko\n",
+        )
+        .unwrap();
         fs::write(root.path().join("loaded"), loaded).unwrap();
         let places = Places {
             loaded: root.path().join("loaded"),
@@ -156,7 +160,11 @@ mod tests {
     fn a_module_is_read_with_those_that_it_needs() {
         let (_root, none) = places("");
         assert!(present(&none, "tcp_bbr").is_empty());
-        assert_eq!(present(&none, "tcp_cubic"), ["tcp_cubic"], "a part of the kernel");
+        assert_eq!(
+            present(&none, "tcp_cubic"),
+            ["tcp_cubic"],
+            "a part of the kernel"
+        );
         let (_root, one) = places("helper 4096 0 - Live 0x0\n");
         assert_eq!(present(&one, "tcp_bbr"), ["helper"]);
     }

@@ -7,7 +7,7 @@ use std::{
 
 use crate::error::{HostError, Operation};
 
-/// What a queue does.
+/// Direction of the packets of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     /// Its packets are processed on these processors (RPS).
@@ -64,8 +64,7 @@ pub(super) fn restore(device: &str, of: Direction, masks: &[String]) -> Result<(
     let now = read(device, of)?;
     for ((file, mask), now) in files(device, of)?.into_iter().zip(masks).zip(now) {
         if *mask != now {
-            fs::write(file, mask)
-                .map_err(Operation::SetProcessors(device.to_owned()).failed())?;
+            fs::write(file, mask).map_err(Operation::SetProcessors(device.to_owned()).failed())?;
         }
     }
     Ok(())

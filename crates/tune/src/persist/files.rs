@@ -110,7 +110,8 @@ impl Files {
         }
         if let (System::OpenWrt, Some(device)) = (system, device) {
             let (sections, left) = uci::of(new.root, new.id, device, &rest)?;
-            self.files.extend(sections.iter().map(|section| new.part(section)));
+            self.files
+                .extend(sections.iter().map(|section| new.part(section)));
             rest = left;
         }
         let commands: Vec<String> = rest.iter().flat_map(|s| s.commands()).collect();
@@ -139,7 +140,8 @@ impl Files {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             let path = format!("etc/systemd/network/{name}.d/98-pathtwin-{}.conf", new.id);
             self.files.push(new.file(&path, &networkd::text(&parts)));
-            self.extended.push((file.to_owned(), new.root.join(path), parts));
+            self.extended
+                .push((file.to_owned(), new.root.join(path), parts));
         }
         rest
     }
@@ -152,7 +154,11 @@ impl Files {
             let path = Path::new(&file.path).strip_prefix(new.root).ok()?;
             Some(format!("/{}", path.display()))
         };
-        let others = self.files.iter().filter(|file| !file.part).filter_map(below);
+        let others = self
+            .files
+            .iter()
+            .filter(|file| !file.part)
+            .filter_map(below);
         // A list has no comments.
         let text = lines(own.chain(others));
         let mut list = new.file(&path, "");
@@ -170,11 +176,12 @@ struct New<'a> {
 impl New<'_> {
     fn file(&self, path: &str, text: &str) -> SettingFile {
         let id = self.id;
-        let head = format!("# Change {id} of pathtwin; `pathtwin tune undo {id}` removes this file.");
+        let head =
+            format!("# Change {id} of pathtwin; `pathtwin tune undo {id}` removes this file.");
         let path = self.root.join(path);
         SettingFile {
             text: format!("{head}\n{text}"),
-            made_folder: path.parent().is_some_and(|folder| !folder.exists()),
+            made_folders: path.ancestors().skip(1).take_while(|f| !f.exists()).count() as u32,
             path: path.to_string_lossy().into_owned(),
             link: false,
             executable: false,
@@ -187,7 +194,7 @@ impl New<'_> {
         SettingFile {
             text: section.text.clone(),
             part: true,
-            made_folder: false,
+            made_folders: 0,
             ..self.file(section.path, "")
         }
     }
@@ -232,7 +239,10 @@ fn dispatcher(new: &New<'_>, device: Option<&str>, commands: &str) -> SettingFil
         format!("[ \"$1\" = {} ] || exit 0\n", quoted(device))
     });
     let on = "case \"$2\" in up|dhcp4-change|dhcp6-change|reapply) ;; *) exit 0 ;; esac\n";
-    let path = format!("etc/NetworkManager/dispatcher.d/98-pathtwin-{}-{part}", new.id);
+    let path = format!(
+        "etc/NetworkManager/dispatcher.d/98-pathtwin-{}-{part}",
+        new.id
+    );
     new.script(&path, &format!("{of_device}{on}"), commands)
 }
 

@@ -51,7 +51,9 @@ pub(super) fn files(root: &Path, file: &Path) -> Vec<PathBuf> {
     let mut folder = file.file_name().unwrap_or_default().to_owned();
     folder.push(".d");
     for place in FOLDERS {
-        let entries = fs::read_dir(root.join(place).join(&folder)).into_iter().flatten();
+        let entries = fs::read_dir(root.join(place).join(&folder))
+            .into_iter()
+            .flatten();
         for entry in entries.flatten() {
             let path = entry.path();
             if path.extension().is_some_and(|end| end == "conf") {

@@ -36,7 +36,7 @@ const QUEUES: &[&str] = &[
     "TrivialLinkEqualizer",
 ];
 
-/// What a `.network` file can set of a device; `None` for what it cannot.
+/// The sections of a `.network` file for a setting; `None` if it has none for it.
 pub(super) fn network(setting: &Setting) -> Option<Vec<Part>> {
     match setting {
         Setting::Mtu { bytes, .. } => Some(vec![("Link", vec![("MTUBytes", bytes.to_string())])]),
@@ -45,16 +45,14 @@ pub(super) fn network(setting: &Setting) -> Option<Vec<Part>> {
     }
 }
 
-/// What a `.link` file can set of a device; `None` for what it cannot.
+/// The sections of a `.link` file for a setting; `None` if it has none for it.
 pub(super) fn link(setting: &Setting) -> Option<Vec<Part>> {
     let given = |all: &[(&'static str, Option<u32>)]| -> Vec<(&'static str, String)> {
         let given = all.iter().filter_map(|(key, n)| Some((*key, (*n)?)));
         given.map(|(key, n)| (key, n.to_string())).collect()
     };
     let entries = match setting {
-        Setting::QueueLength { packets, .. } => {
-            given(&[("TransmitQueueLength", Some(*packets))])
-        }
+        Setting::QueueLength { packets, .. } => given(&[("TransmitQueueLength", Some(*packets))]),
         Setting::Rings { rx, tx, .. } => given(&[("RxBufferSize", *rx), ("TxBufferSize", *tx)]),
         Setting::Channels {
             rx, tx, combined, ..
@@ -78,8 +76,8 @@ pub(super) fn text(parts: &[Part]) -> String {
     parts.iter().map(section).collect()
 }
 
-/// Whether all files together have what these sections ask for: the last value of a key wins, and a
-/// device has one root queue.
+/// Checks that all files together have the values of these sections: the last value of a key wins,
+/// and a device has one root queue.
 ///
 /// # Errors
 /// Another file sets it, which is named.
@@ -128,9 +126,13 @@ fn overridden(
     (section.name == name).then(|| others.next()).flatten()
 }
 
-/// Whether a section is a queue at the root, which is the default parent.
+/// True for a queue at the root, which is the default parent.
 fn is_root(section: &ini::Section) -> bool {
-    let parent = section.entries.iter().rev().find(|(key, _)| key == "Parent");
+    let parent = section
+        .entries
+        .iter()
+        .rev()
+        .find(|(key, _)| key == "Parent");
     let is_root = parent.is_none_or(|(_, value)| value == "root" || value.is_empty());
     QUEUES.contains(&section.name.as_str()) && is_root
 }
@@ -138,7 +140,9 @@ fn is_root(section: &ini::Section) -> bool {
 fn queues(queue: &Queue) -> Option<Vec<Part>> {
     let root = ("Parent", "root".to_owned());
     let with = |name, all: Vec<(&'static str, Option<String>)>| {
-        let given = all.into_iter().filter_map(|(key, value)| Some((key, value?)));
+        let given = all
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)));
         (name, std::iter::once(root.clone()).chain(given).collect())
     };
     let number = |n: &Option<u32>| n.map(|n| n.to_string());
@@ -224,4 +228,9 @@ fn offload(feature: &str) -> Option<&'static str> {
 
 fn yes(on: bool) -> String {
     if on { "yes" } else { "no" }.to_owned()
+}
+
+/// The text of a `.network` file for a setting; `None` if it cannot be set there.
+pub fn networkd_text(setting: &Setting) -> Option<String> {
+    network(setting).map(|parts| text(&parts))
 }

@@ -8,14 +8,14 @@ use std::{
 
 use super::{System, ini};
 
-/// What sets a device up.
+/// The programs that set a device up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Owner {
     /// The `.network` file of the device, if networkd manages it and the file is for it alone.
     pub(super) network: Option<PathBuf>,
     /// The `.link` file that udev applied to the device, if it is for it alone.
     pub(super) link: Option<PathBuf>,
-    /// Whether NetworkManager manages the device.
+    /// True if NetworkManager manages the device.
     pub(super) is_network_manager: bool,
 }
 
@@ -60,7 +60,7 @@ fn is_network_managers(root: &Path, index: u32) -> bool {
     text.lines().any(|line| line.trim() == "managed=true")
 }
 
-/// Whether a file names one device by its name, address or bus. A file for all devices, such as
+/// True if a file names one device by its name, address or bus. A file for all devices, such as
 /// `99-default.link`, cannot be extended for one of them.
 fn is_of_one_device(root: &Path, file: &Path) -> bool {
     let text = fs::read_to_string(ini::below(root, file)).unwrap_or_default();

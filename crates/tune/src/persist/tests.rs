@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use model::change::{CHANGE_SCHEMA, Change, ChangeId, Saved, Scope, Setting, Step, parse};
 
 use super::*;
+
+mod openwrt;
 use crate::{BootClock, Folder, Unobserved, fake::Fake};
 
 /// A root with the folders of a system, and a journal with a confirmed change.

@@ -48,7 +48,10 @@ pub(super) fn of<'a>(
                 let name = format!("pathtwin_{id}_{}", super::files::plain(device));
                 let options = [("name", device.to_owned()), ("mtu", bytes.to_string())];
                 let text = section("device", &name, &options);
-                new.push(New { path: NETWORK, text });
+                new.push(New {
+                    path: NETWORK,
+                    text,
+                });
                 true
             }
             _ => false,
@@ -60,7 +63,8 @@ pub(super) fn of<'a>(
     if let Some(text) = shaper.section(id, device) {
         new.push(New { path: SQM, text });
     }
-    new.iter().try_for_each(|new| is_committed(root, new.path))?;
+    new.iter()
+        .try_for_each(|new| is_committed(root, new.path))?;
     Ok((new, rest))
 }
 
@@ -70,7 +74,7 @@ const SQM: &str = "etc/config/sqm";
 /// The rates of both directions, in one section as sqm has them.
 #[derive(Default)]
 struct Shaper {
-    /// Whether its queue is cake.
+    /// True for cake, false for fq_codel; none before the first setting.
     is_cake: Option<bool>,
     /// kbit/s of what is sent and of what is received.
     kbit: [Option<u64>; 2],
@@ -78,7 +82,7 @@ struct Shaper {
 }
 
 impl Shaper {
-    /// Whether sqm can have a queue like this one.
+    /// Adds a direction; false if sqm cannot have such a queue.
     fn take(&mut self, queue: &Queue, is_ingress: bool) -> bool {
         let (is_cake, bps, overhead) = match queue {
             Queue::Cake(q) if q.rtt_us.is_none() && q.nat.is_none() => {
@@ -131,13 +135,13 @@ fn section(kind: &str, name: &str, options: &[(&str, String)]) -> String {
     format!("\nconfig {kind} '{name}'\n{lines}")
 }
 
-/// Whether sqm-scripts are installed and have nothing for a device yet.
+/// True if sqm-scripts are installed and have nothing for a device yet.
 fn has_sqm(root: &Path, device: &str) -> bool {
     let is_installed = root.join("etc/init.d/sqm").exists() && root.join(SQM).exists();
     is_installed && !has(root, SQM, "queue", "interface", device)
 }
 
-/// Whether no section names a device, neither its own nor that of an interface over it.
+/// True if no section names a device, neither its own nor that of an interface over it.
 fn is_free(root: &Path, device: &str) -> bool {
     let text = fs::read_to_string(root.join(NETWORK));
     text.is_ok_and(|text| !text.contains(&format!("interface '{device}'")))
@@ -147,7 +151,10 @@ fn is_free(root: &Path, device: &str) -> bool {
 fn has(root: &Path, path: &str, kind: &str, key: &str, value: &str) -> bool {
     let text = fs::read_to_string(root.join(path)).unwrap_or_default();
     let of_kind = |s: &Section| s.kind == kind;
-    let mut options = sections(&text).into_iter().filter(of_kind).flat_map(|s| s.options);
+    let mut options = sections(&text)
+        .into_iter()
+        .filter(of_kind)
+        .flat_map(|s| s.options);
     options.any(|(k, v)| k == key && v == value)
 }
 

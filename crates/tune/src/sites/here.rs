@@ -24,7 +24,7 @@ use crate::{
     probe::NewTcp,
     prove::evidence,
     toggle::{set_again, set_aside},
-    transaction::{Arm, apply},
+    transaction::{Arm, apply, privileged},
 };
 
 /// Time in which a change must be confirmed or prolonged, where no other is given.
@@ -76,6 +76,9 @@ impl<M: Machine> Here<M> {
     /// # Errors
     /// As [`apply`].
     pub fn applied(&self, window: Duration) -> Result<Change, TuneError> {
+        // Before the folder of journals, which a user without privileges cannot open.
+        self.machine
+            .enter(|| privileged(&mut Live::open()?, &self.plan))??;
         self.with(|env| {
             let own = Process::own().map_err(TuneError::NoKeeper)?;
             let mut arm = Arm {

@@ -31,7 +31,9 @@ pub fn sh(line: &str) -> Option<String> {
 
 const LINKS: &[&str] = &[
     "ip link set lo up",
-    "ip link add v0 address 02:00:00:00:00:01 txqueuelen 500 type veth \
+    // Only in a mount namespace of its own: the devices of this network namespace.
+    "[ $(readlink /proc/self/ns/mnt) = $(readlink /proc/1/ns/mnt) ] || mount -t sysfs sysfs /sys || true",
+    "ip link add v0 address 02:00:00:00:00:01 txqueuelen 500 numrxqueues 4 numtxqueues 4 type veth \
      peer name v1 address 02:00:00:00:00:02",
     "sysctl -qw net.ipv6.conf.v0.accept_dad=0 net.ipv6.conf.v1.accept_dad=0 || true",
     "ip link set v1 up",
@@ -134,7 +136,7 @@ pub fn settings(random: &mut Random) -> Vec<Setting> {
     let set = |text: &str, scope: &str| Setting::parse_set(text, scope.parse::<Scope>().unwrap());
     let mut all = Vec::new();
     let number = random.below(900) + 100;
-    let choices: Vec<Setting> = vec![
+    let mut choices: Vec<Setting> = vec![
         set(&format!("net.ipv4.tcp_notsent_lowat={number}000"), "host").unwrap(),
         set(
             &format!("net.ipv4.tcp_rmem=4096 131072 {number}0000"),
@@ -155,6 +157,7 @@ pub fn settings(random: &mut Random) -> Vec<Setting> {
         Setting::parse_mtu(&format!("v0={}", 1280 + number / 5)).unwrap(),
         Setting::parse_queue_length(&format!("v0={number}")).unwrap(),
     ];
+    choices.extend(of_queues(random));
     for setting in choices {
         if random.below(2) == 0 {
             let at = random.below(all.len() as u64 + 1) as usize;
@@ -163,6 +166,24 @@ pub fn settings(random: &mut Random) -> Vec<Setting> {
     }
     all
 }
+
+/// Settings of the queues of a device, if its sysfs is there.
+fn of_queues(random: &mut Random) -> Vec<Setting> {
+    if !Path::new(QUEUES_OF_DEVICE).exists() {
+        return Vec::new();
+    }
+    let count = random.below(3) + 1;
+    let mut all = vec![
+        Setting::parse_channels(&format!("v0=rx={count} tx=2")).unwrap(),
+        Setting::parse_transmit_steering("v0=1").unwrap(),
+        Setting::parse_receive_steering("v0=1").unwrap(),
+    ];
+    all.extend(Setting::parse_udp_gro_forwarding("v0=on").unwrap());
+    all
+}
+
+/// Where the kernel shows the queues of the device.
+const QUEUES_OF_DEVICE: &str = "/sys/class/net/v0/queues";
 
 /// Everything that a change may touch, by the programs that everybody uses.
 pub fn dump() -> String {
@@ -186,6 +207,12 @@ pub fn dump() -> String {
         text.push_str(&format!("# {command}\n"));
         text.push_str(&sh(command).unwrap_or_default());
     }
+    for (name, state) in sys::ethtool::feature_states("v0").unwrap_or_default() {
+        text.push_str(&format!("{name} {state:?}\n"));
+    }
+    text.push_str(&format!("{:?}\n", sys::ethtool::channels("v0").ok()));
+    let masks = format!("grep -s . {QUEUES_OF_DEVICE}/*/?ps_cpus");
+    text.push_str(&sh(&masks).unwrap_or_default());
     parameters(Path::new("/proc/sys/net"), &mut text);
     text
 }

@@ -56,6 +56,7 @@ pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
         format::text(&report::change::text(&plan))?;
         return Ok(ExitCode::SUCCESS);
     }
+    tune::privileged(&mut Live::open().map_err(TuneError::from)?, &plan)?;
     for warning in &plan.warnings {
         format::say(format_args!("note: {warning}"));
     }

@@ -51,7 +51,10 @@ fn queues_of_a_veth_are_as_many_as_set_and_as_the_ioctl_reports() {
     let index = link::index(&mut nl, "a0").unwrap();
     ns.run(|| {
         let mut eth = Ethtool::open().unwrap();
-        assert_eq!(eth.channels(index).unwrap(), ethtool::channels("a0").unwrap());
+        assert_eq!(
+            eth.channels(index).unwrap(),
+            ethtool::channels("a0").unwrap()
+        );
         eth.set_channels(index, [Some(2), Some(3), None]).unwrap();
         let now = eth.channels(index).unwrap();
         assert_eq!((now.rx, now.tx, now.max[0], now.max[1]), (2, 3, 4, 4));

@@ -1,0 +1,181 @@
+//! Queues, rings, processors and modules of a device with several queues.
+
+use super::*;
+
+/// A device with four queues; `false` where the test does not run.
+fn device(test: &str) -> bool {
+    if !in_own_process(&format!("hardware::{test}")) {
+        return false;
+    }
+    sh("ip link set lo up");
+    sh("ip link add v0 numrxqueues 4 numtxqueues 4 type veth \
+        peer name v1 numrxqueues 4 numtxqueues 4");
+    sh("ip link set v1 up && ip link set v0 up");
+    true
+}
+
+fn masks() -> String {
+    sh("cd /sys/class/net/v0/queues && grep . */rps_cpus */xps_cpus")
+}
+
+fn features() -> String {
+    let all = sys::ethtool::feature_states("v0").unwrap();
+    all.iter()
+        .map(|(name, f)| format!("{name} {f:?}\n"))
+        .collect()
+}
+
+fn channels() -> [u32; 2] {
+    let now = sys::ethtool::channels("v0").unwrap();
+    [now.rx, now.tx]
+}
+
+fn several() -> Vec<Setting> {
+    let mut all = vec![
+        Setting::parse_transmit_steering("v0=2").unwrap(),
+        Setting::parse_receive_steering("v0=2").unwrap(),
+        Setting::parse_channels("v0=rx=2 tx=2").unwrap(),
+    ];
+    all.extend(Setting::parse_udp_gro_forwarding("v0=on").unwrap());
+    all
+}
+
+/// A queue that ends takes its masks with it: they are back with the queue.
+#[test]
+fn queues_and_processors_are_as_before_after_all_of_them_changed() {
+    if !device("queues_and_processors_are_as_before_after_all_of_them_changed") {
+        return;
+    }
+    sh("cd /sys/class/net/v0/queues && echo 2 > rx-3/rps_cpus && echo 1 > tx-3/xps_cpus");
+    let dump = || (channels(), masks(), features());
+    let before = dump();
+    assert_eq!(before.0, [4, 4]);
+    let rollback = applied(&several(), || {
+        assert_eq!(channels(), [2, 2]);
+        // Two processors over two queues: each has its own.
+        let masks = masks();
+        for line in [
+            "rx-0/rps_cpus:3",
+            "rx-1/rps_cpus:3",
+            "tx-0/xps_cpus:1",
+            "tx-1/xps_cpus:2",
+        ] {
+            assert!(masks.contains(line), "{masks}");
+        }
+        let features = sys::ethtool::features("v0").unwrap();
+        assert!(features["rx-udp-gro-forwarding"] && !features["rx-gro-list"]);
+    });
+    assert!(
+        rollback.is_complete() && rollback.left.is_empty(),
+        "{rollback}"
+    );
+    assert_eq!(dump(), before);
+}
+
+/// They are set aside and applied again in turns, as a proof does.
+#[test]
+fn queues_and_processors_can_be_set_aside_and_applied_again() {
+    if !device("queues_and_processors_can_be_set_aside_and_applied_again") {
+        return;
+    }
+    let dump = || (channels(), masks(), features());
+    let before = dump();
+    let rollback = applied_with(&several(), |env| {
+        let with = dump();
+        tune::set_aside(env, None).unwrap();
+        assert_eq!(dump(), before);
+        tune::set_again(env, None).unwrap();
+        assert_eq!(dump(), with);
+    });
+    assert!(rollback.is_complete(), "{rollback}");
+    assert_eq!(dump(), before);
+}
+
+/// A person who types the commands of a dry run has what the change would have set.
+#[test]
+fn what_the_commands_of_a_dry_run_set_is_what_the_change_asks_for() {
+    if !device("what_the_commands_of_a_dry_run_set_is_what_the_change_asks_for") {
+        return;
+    }
+    let steering = [
+        Setting::parse_transmit_steering("v0=2").unwrap(),
+        Setting::parse_receive_steering("v0=2").unwrap(),
+    ];
+    for shell in ["sh", "busybox ash"] {
+        if !Command::new("sh")
+            .args(["-c", &format!("{shell} -c :")])
+            .status()
+            .unwrap()
+            .success()
+        {
+            println!("skipped: no {shell}");
+            continue;
+        }
+        for setting in &steering {
+            assert_eq!(
+                planned(std::slice::from_ref(setting)).unwrap().steps.len(),
+                1
+            );
+            for command in setting.commands() {
+                sh(&format!("{shell} -c {}", quoted(&command)));
+            }
+            let left = planned(std::slice::from_ref(setting)).unwrap();
+            assert!(left.steps.is_empty(), "{shell}: {}", masks());
+        }
+        sh("cd /sys/class/net/v0/queues && for f in */rps_cpus */xps_cpus; do echo 0 > $f; done");
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[test]
+fn what_a_device_cannot_have_is_refused_with_its_limits() {
+    if !device("what_a_device_cannot_have_is_refused_with_its_limits") {
+        return;
+    }
+    let channels = |text: &str| refused(Setting::parse_channels(text).unwrap()).reason;
+    assert!(matches!(
+        channels("v0=rx=5"),
+        RefusalReason::AboveMaximum { most: 4 }
+    ));
+    assert!(matches!(
+        channels("v0=combined=2"),
+        RefusalReason::NoneOfTheKind
+    ));
+    assert!(matches!(channels("v0=tx=0"), RefusalReason::NoQueueLeft));
+    // Neither a veth nor loopback has rings.
+    for device in ["v0", "lo"] {
+        let rings = Setting::parse_rings(&format!("{device}=rx=512")).unwrap();
+        let refusal = refused(rings);
+        assert!(matches!(refusal.reason, RefusalReason::Unreadable(_)));
+        assert!(
+            refusal.text().to_string().contains("ethtool -g"),
+            "{refusal}"
+        );
+    }
+    sh("ip link add w0 numtxqueues 1 type veth peer name w1");
+    let steering = refused(Setting::parse_transmit_steering("w0=1").unwrap());
+    assert!(matches!(steering.reason, RefusalReason::OneTransmitQueue));
+    let module = refused(Setting::parse_module("no-such-module").unwrap()).reason;
+    assert!(matches!(
+        module,
+        RefusalReason::NoModule { .. } | RefusalReason::NoModules
+    ));
+}
+
+/// The kernel moves no queue that somebody else has changed since.
+#[test]
+fn a_number_of_queues_that_somebody_else_set_is_left() {
+    if !device("a_number_of_queues_that_somebody_else_set_is_left") {
+        return;
+    }
+    let index = sh("cat /sys/class/net/v0/ifindex").trim().parse().unwrap();
+    let rollback = applied(&[Setting::parse_channels("v0=rx=2").unwrap()], || {
+        let mut eth = sys::ethtool::Ethtool::open().unwrap();
+        eth.set_channels(index, [Some(3), None, None]).unwrap();
+    });
+    assert_eq!(rollback.left.len(), 1, "{rollback}");
+    assert_eq!(channels(), [3, 4]);
+}

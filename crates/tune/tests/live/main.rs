@@ -1,0 +1,127 @@
+//! Ways to cut a host off or to leave it changed, each tried in a network namespace of its own.
+
+#![allow(clippy::unwrap_used)]
+
+mod hardware;
+mod mtu;
+mod owners;
+mod queues;
+mod reversal;
+mod routes;
+mod settings;
+
+use std::{process::Command, time::Duration};
+
+use model::change::{Change, ProcessId, Setting, State, parse::Scope};
+use sys::{Netns, process::Process};
+use tune::{
+    Arm, BootClock, Env, Folder, Live, NewTcp, Refusal, RefusalReason, Request, TuneError,
+    Unobserved, fresh_id, plan,
+};
+
+/// Moves this thread into a namespace with a device `v0`; `false`, with a message, without root.
+fn scene() -> bool {
+    match Netns::create().and_then(|ns| ns.enter()) {
+        Ok(()) => {}
+        Err(error) => {
+            println!("skipped: {error}");
+            return false;
+        }
+    }
+    for line in [
+        "ip link set lo up",
+        "ip link add v0 type veth peer name v1",
+        "ip link set v1 up",
+        "ip link set v0 up",
+        "ip addr add 10.1.0.1/24 dev v0",
+    ] {
+        sh(line);
+    }
+    true
+}
+
+fn sh(line: &str) -> String {
+    let output = Command::new("sh").args(["-c", line]).output().unwrap();
+    assert!(output.status.success(), "{line}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn planned(settings: &[Setting]) -> Result<Change, TuneError> {
+    let request = Request {
+        settings: settings.iter().map(|s| (s.clone(), None)).collect(),
+        probes: Vec::new(),
+        program: "test".to_owned(),
+        created_unix_s: None,
+    };
+    plan(&mut Live::open().unwrap(), &request, fresh_id().unwrap())
+}
+
+fn refused(setting: Setting) -> Refusal {
+    match planned(&[setting]) {
+        Err(TuneError::Refused(mut all)) if all.len() == 1 => all.remove(0),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Applies settings, calls `during`, and undoes them.
+fn applied(settings: &[Setting], during: impl FnOnce()) -> tune::Rollback {
+    applied_with(settings, |_| during())
+}
+
+fn applied_with(settings: &[Setting], during: impl FnOnce(&mut Env<'_>)) -> tune::Rollback {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::open(folder.path()).unwrap();
+    let own = Process::own().unwrap();
+    let own = ProcessId {
+        pid: own.pid,
+        start_ticks: own.start_ticks,
+    };
+    let mut env = Env {
+        folder: &folder,
+        host: &mut Live::open().unwrap(),
+        clock: &BootClock,
+        observer: &mut Unobserved,
+    };
+    let mut arm = Arm {
+        window: Duration::from_secs(60),
+        controller: own,
+        // Nobody is killed here, so that this process may stand for the keeper.
+        keeper: &mut |_| Ok(own),
+        prober: &mut NewTcp,
+    };
+    let change = tune::apply(&mut env, &planned(settings).unwrap(), &mut arm).unwrap();
+    assert_eq!(change.state, State::Applied);
+    during(&mut env);
+    tune::undo(&mut env, None).unwrap().1
+}
+
+fn cc(name: &str, scope: &str) -> Setting {
+    let scope: Scope = scope.parse().unwrap();
+    Setting::parse_set(&format!("cc={name}"), scope).unwrap()
+}
+
+fn sysctl(text: &str) -> Setting {
+    Setting::parse_set(text, Scope::Host).unwrap()
+}
+
+/// Runs a test again in a process whose network, mounts and sysfs are its own: `true` there.
+/// Everything that it mounts ends with it.
+fn in_own_process(name: &str) -> bool {
+    const VARIABLE: &str = "PATHTWIN_OWN_PROCESS";
+    if std::env::var_os(VARIABLE).is_some() {
+        sh("mount -t sysfs sysfs /sys");
+        return true;
+    }
+    if !sys::privilege::has_net_admin() {
+        println!("skipped: needs root");
+        return false;
+    }
+    let status = Command::new("unshare")
+        .args(["--net", "--mount", "--propagation", "private", "--"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture", "--test-threads=1"])
+        .env(VARIABLE, "1")
+        .status();
+    assert!(status.unwrap().success(), "{name}");
+    false
+}

@@ -1,0 +1,368 @@
+//! Files through the owner of a device, judged by the owner itself: systemd-networkd, udev, shells.
+//!
+//! A boot is a new network namespace with the same devices and another boot id, in which the real
+//! systemd-networkd reads the files. The kernel's settings end with a namespace as with a boot.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use super::*;
+
+const NETWORKD: &str = "/lib/systemd/systemd-networkd";
+
+/// A system in a folder, with a device v0 in a namespace, and journals.
+struct System {
+    root: tempfile::TempDir,
+    boots: u32,
+}
+
+impl System {
+    /// `None` where the test does not run.
+    fn new(test: &str) -> Option<Self> {
+        if !in_own_process(&format!("owners::{test}")) {
+            return None;
+        }
+        let mut system = Self {
+            root: tempfile::tempdir().unwrap(),
+            boots: 0,
+        };
+        system.file("etc/systemd/system/x", "");
+        system.boot();
+        Some(system)
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.root.path().join(path)
+    }
+
+    fn file(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Another boot: the devices anew, and another id.
+    fn boot(&mut self) {
+        Netns::create().and_then(|ns| ns.enter()).unwrap();
+        sh("umount /sys; mount -o ro -t sysfs sysfs /sys");
+        sh("ip link add v0 type veth peer name v1 && ip link set v1 up");
+        self.boots += 1;
+        let id = self.path("boot_id");
+        fs::write(&id, format!("5f5c9d1a-0000-4000-8000-{:012}\n", self.boots)).unwrap();
+        let id = id.display();
+        sh("umount /proc/sys/kernel/random/boot_id 2>/dev/null || true");
+        sh(&format!(
+            "mount --bind {id} /proc/sys/kernel/random/boot_id"
+        ));
+    }
+
+    /// The real networkd sets the device up from the files of this system; what it logged.
+    fn networkd(&self) -> String {
+        let own = self.path("etc/systemd/network");
+        let own = own.display();
+        sh("mkdir -p /run/systemd/netif /run/systemd/network && mount -t tmpfs none /run/systemd");
+        // It starts as root and goes on as a user of its own.
+        sh(
+            "mkdir -p /run/systemd/netif/links /run/systemd/netif/leases && \
+            chown -R systemd-network:systemd-network /run/systemd/netif",
+        );
+        sh(&format!("mount --bind {own} /etc/systemd/network"));
+        sh(&format!("chmod 755 {}", self.root.path().display()));
+        let log = sh(&format!("timeout 3 {NETWORKD} 2>&1 || true"));
+        sh("umount /etc/systemd/network /run/systemd");
+        log
+    }
+
+    fn index() -> u32 {
+        sh("cat /sys/class/net/v0/ifindex").trim().parse().unwrap()
+    }
+
+    fn state() -> String {
+        sh("ip -o link show v0 | grep -o 'mtu [0-9]*.*qdisc [a-z]*'; tc qdisc show dev v0")
+    }
+
+    /// All files but journals, with their permissions.
+    fn tree(&self) -> String {
+        let root = self.root.path().display();
+        sh(&format!(
+            "cd {root} && find . -path ./journals -prune -o -printf '%p %m %l\\n' | sort && \
+             grep -r . etc run || true"
+        ))
+    }
+
+    fn env<T>(&self, act: impl FnOnce(&mut Env<'_>) -> T) -> T {
+        let folder = Folder::open(&self.path("journals")).unwrap();
+        act(&mut Env {
+            folder: &folder,
+            host: &mut Live::open().unwrap(),
+            clock: &BootClock,
+            observer: &mut Unobserved,
+        })
+    }
+
+    /// Applies, confirms, and puts into files.
+    fn kept(&self, settings: &[Setting]) -> Change {
+        let own = Process::own().unwrap();
+        let own = ProcessId {
+            pid: own.pid,
+            start_ticks: own.start_ticks,
+        };
+        self.env(|env| {
+            let mut arm = Arm {
+                window: Duration::from_secs(60),
+                controller: own,
+                keeper: &mut |_| Ok(own),
+                prober: &mut NewTcp,
+            };
+            let change = tune::apply(env, &planned(settings).unwrap(), &mut arm).unwrap();
+            tune::confirm(env, None, &mut NewTcp).unwrap();
+            tune::persist(env, change.id.as_str(), self.root.path()).unwrap()
+        })
+    }
+
+    fn undone(&self, change: &Change) {
+        let id = Some(change.id.as_str());
+        let (_, rollback) = self.env(|env| tune::undo(env, id)).unwrap();
+        assert!(
+            rollback.is_complete() && rollback.left.is_empty(),
+            "{rollback}"
+        );
+    }
+}
+
+fn settings() -> Vec<Setting> {
+    vec![
+        Setting::parse_mtu("v0=1400").unwrap(),
+        Setting::parse_queue("v0=pfifo limit=5").unwrap(),
+    ]
+}
+
+fn networkd_is_here() -> bool {
+    let is_here = Path::new(NETWORKD).exists();
+    if !is_here {
+        println!("skipped: no {NETWORKD}");
+    }
+    is_here
+}
+
+/// Boot 1: applied and put into files. Boot 2: networkd sets it, and it is undone. Boot 3: nothing.
+#[test]
+fn a_device_of_networkd_has_its_settings_after_a_boot_and_none_after_undoing() {
+    let name = "a_device_of_networkd_has_its_settings_after_a_boot_and_none_after_undoing";
+    let Some(mut system) = networkd_is_here().then(|| System::new(name)).flatten() else {
+        return;
+    };
+    let network = "[Match]\nName=v0\n\n[Network]\nAddress=10.1.0.1/24\nLinkLocalAddressing=no\n";
+    system.file("etc/systemd/network/10-v0.network", network);
+    let state = format!("run/systemd/netif/links/{}", System::index());
+    system.file(&state, "NETWORK_FILE=/etc/systemd/network/10-v0.network\n");
+    system.networkd();
+    let (before, tree) = (System::state(), system.tree());
+    assert!(before.contains("mtu 1500"), "{before}");
+    let change = system.kept(&settings());
+    assert_eq!(change.files.len(), 1, "{:?}", change.files);
+    let with = System::state();
+
+    system.boot();
+    assert_ne!(System::state(), with, "a boot that keeps settings is none");
+    let log = system.networkd();
+    assert!(!log.contains("ignoring"), "{log}");
+    let after = System::state();
+    assert!(
+        after.contains("mtu 1400") && after.contains("pfifo"),
+        "{after}\n{log}"
+    );
+    assert!(after.contains("limit 5p"), "{after}");
+    system.undone(&change);
+    assert_eq!(System::state(), before);
+    assert_eq!(system.tree(), tree);
+
+    system.boot();
+    system.networkd();
+    assert_eq!(System::state(), before);
+}
+
+/// networkd only warns about a key that it does not know, and leaves it out.
+#[test]
+fn networkd_knows_every_key_that_is_written_for_it() {
+    let name = "networkd_knows_every_key_that_is_written_for_it";
+    let Some(system) = networkd_is_here().then(|| System::new(name)).flatten() else {
+        return;
+    };
+    for queue in [
+        "fq limit=900 flow_limit=90",
+        "fq_codel limit=900 target=7ms interval=80ms ecn=off",
+        "cake bandwidth=19500kbit overhead=-4 nat=on",
+        "htb rate=47500kbit queue=fq_codel",
+        "htb rate=47500kbit queue=fq",
+        "pfifo limit=5",
+        "bfifo limit=5000",
+    ] {
+        let setting = Setting::parse_queue(&format!("v0={queue}")).unwrap();
+        let text = tune::networkd_text(&setting).unwrap_or_else(|| panic!("{queue}"));
+        system.file(
+            "etc/systemd/network/10-v0.network",
+            &format!("[Match]\nName=v0\n{text}"),
+        );
+        let log = system.networkd();
+        assert!(log.contains("Configuring with"), "{log}");
+        for complaint in ["ignoring", "Unknown", "10-v0.network:"] {
+            assert!(!log.contains(complaint), "{queue}\n{text}\n{log}");
+        }
+    }
+}
+
+/// udev sets what a `.link` file has, when a device appears.
+#[test]
+fn a_link_file_of_one_device_is_extended_and_udev_applies_it() {
+    let Some(mut system) = System::new("a_link_file_of_one_device_is_extended_and_udev_applies_it")
+    else {
+        return;
+    };
+    system.file(
+        "etc/systemd/network/10-v0.link",
+        "[Match]\nOriginalName=v0\n",
+    );
+    let state = format!("run/udev/data/n{}", System::index());
+    system.file(
+        &state,
+        "E:ID_NET_LINK_FILE=/etc/systemd/network/10-v0.link\n",
+    );
+    let tree = system.tree();
+    let change = system.kept(&[Setting::parse_queue_length("v0=77").unwrap()]);
+    assert!(
+        change.files[0].path.contains("10-v0.link.d"),
+        "{:?}",
+        change.files
+    );
+    system.boot();
+    let own = system.path("etc/systemd/network");
+    sh(&format!(
+        "mount --bind {} /etc/systemd/network",
+        own.display()
+    ));
+    let udev = "udevadm test-builtin net_setup_link /sys/class/net/v0 2>&1 || true";
+    let log = sh(udev);
+    sh("umount /etc/systemd/network");
+    let link = sh("ip link show v0");
+    match log.contains("98-pathtwin") || log.contains("10-v0.link") {
+        true => assert!(link.contains("qlen 77"), "{link}\n{log}"),
+        // Without udevadm, or without udev's database.
+        false => println!("skipped: udev did not read the file: {log}"),
+    }
+    system.undone(&change);
+    assert_eq!(system.tree(), tree);
+}
+
+/// A file that networkd uses for other devices too cannot be extended for one of them.
+#[test]
+fn a_file_for_several_devices_is_left_alone() {
+    let Some(system) = System::new("a_file_for_several_devices_is_left_alone") else {
+        return;
+    };
+    system.file("etc/systemd/network/10-all.network", "[Match]\nName=v*\n");
+    let state = format!("run/systemd/netif/links/{}", System::index());
+    system.file(&state, "NETWORK_FILE=/etc/systemd/network/10-all.network\n");
+    let change = system.kept(&settings());
+    let all: Vec<&str> = change.files.iter().map(|file| file.path.as_str()).collect();
+    assert!(!all.iter().any(|path| path.contains("10-all")), "{all:?}");
+    assert!(all.iter().any(|path| path.ends_with(".service")), "{all:?}");
+    // systemd's own parser of units.
+    let unit = all.iter().find(|path| path.ends_with(".service")).unwrap();
+    let verify = Command::new("systemd-analyze")
+        .args(["verify", "--man=no", unit])
+        .output();
+    match verify {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(!said.contains("pathtwin"), "{said}");
+        }
+        Err(error) => println!("skipped: systemd-analyze: {error}"),
+    }
+}
+
+/// A second drop-in with a queue of its own would have the device fail.
+#[test]
+fn another_drop_in_that_wins_is_named_and_nothing_stays() {
+    let Some(system) = System::new("another_drop_in_that_wins_is_named_and_nothing_stays") else {
+        return;
+    };
+    system.file("etc/systemd/network/10-v0.network", "[Match]\nName=v0\n");
+    let state = format!("run/systemd/netif/links/{}", System::index());
+    system.file(&state, "NETWORK_FILE=/etc/systemd/network/10-v0.network\n");
+    let others = [
+        ("[Link]\nMTUBytes=1300\n", "MTUBytes=1300"),
+        ("[FairQueueing]\n", "FairQueueing"),
+    ];
+    for (text, named) in others {
+        let other = "usr/lib/systemd/network/10-v0.network.d/99-other.conf";
+        system.file(other, text);
+        let tree = system.tree();
+        let own = Process::own().unwrap();
+        let own = ProcessId {
+            pid: own.pid,
+            start_ticks: own.start_ticks,
+        };
+        let error = system.env(|env| {
+            let mut arm = Arm {
+                window: Duration::from_secs(60),
+                controller: own,
+                keeper: &mut |_| Ok(own),
+                prober: &mut NewTcp,
+            };
+            let change = tune::apply(env, &planned(&settings()).unwrap(), &mut arm).unwrap();
+            tune::confirm(env, None, &mut NewTcp).unwrap();
+            let error = tune::persist(env, change.id.as_str(), system.root.path()).unwrap_err();
+            tune::undo(env, Some(change.id.as_str())).unwrap();
+            error.to_string()
+        });
+        assert!(
+            error.contains("99-other.conf") && error.contains(named),
+            "{error}"
+        );
+        assert_eq!(system.tree(), tree);
+    }
+}
+
+/// NetworkManager's dispatcher starts it with the device and the event, and only if nobody but root
+/// can write it (NetworkManager-dispatcher(8)).
+#[test]
+fn a_device_of_networkmanager_gets_a_script_of_its_dispatcher() {
+    let Some(mut system) =
+        System::new("a_device_of_networkmanager_gets_a_script_of_its_dispatcher")
+    else {
+        return;
+    };
+    let state = format!("run/NetworkManager/devices/{}", System::index());
+    system.file(
+        &state,
+        "[device]\nmanaged=true\nroute-metric-default-aspired=100\n",
+    );
+    let tree = system.tree();
+    let change = system.kept(&settings());
+    let [script] = &change.files[..] else {
+        panic!("{:?}", change.files)
+    };
+    let mode = fs::metadata(&script.path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o7777, 0o755);
+    assert!(script.path.contains("etc/NetworkManager/dispatcher.d/"));
+    for shell in ["sh", "busybox ash"] {
+        system.boot();
+        let untouched = System::state();
+        for (device, event) in [("v1", "up"), ("v0", "down"), ("v0", "pre-up")] {
+            sh(&format!("{shell} {} {device} {event}", script.path));
+            assert_eq!(System::state(), untouched, "{shell} {device} {event}");
+        }
+        sh(&format!("{shell} {} v0 up", script.path));
+        let state = System::state();
+        assert!(
+            state.contains("mtu 1400") && state.contains("pfifo"),
+            "{shell}: {state}"
+        );
+    }
+    system.undone(&change);
+    assert_eq!(system.tree(), tree);
+}

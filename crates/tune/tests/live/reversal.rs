@@ -1,0 +1,110 @@
+//! Random plans on a real kernel: applied and undone, everything is as before, byte for byte.
+
+#[path = "../interruptions/scene.rs"]
+#[allow(dead_code, unreachable_pub, missing_docs)]
+mod scene;
+
+use std::path::Path;
+
+use super::*;
+
+/// Plans that are tried.
+const PLANS: u64 = 12;
+
+/// Links, addresses, routes, queues, offloads, nf_tables, parameters and files are as before, for
+/// the same seeds each time. `PATHTWIN_TUNE_PLANS` sets their number.
+#[test]
+fn a_random_plan_that_is_undone_leaves_no_trace() {
+    if !in_own_process("reversal::a_random_plan_that_is_undone_leaves_no_trace") {
+        return;
+    }
+    let count = std::env::var("PATHTWIN_TUNE_PLANS").ok();
+    let count = count.and_then(|c| c.parse().ok()).unwrap_or(PLANS);
+    let mut steps = 0;
+    for seed in 5000..5000 + count {
+        steps += one(seed);
+    }
+    println!("{count} plans with {steps} steps left no trace");
+    assert!(steps > count, "plans of nothing show nothing");
+}
+
+/// Applies the plan of a seed, puts it into files, and undoes it; how many steps it had.
+fn one(seed: u64) -> u64 {
+    Netns::create().and_then(|ns| ns.enter()).unwrap();
+    // Shows the devices of the namespace that it is mounted in.
+    sh("umount /sys; mount -t sysfs sysfs /sys");
+    let mut random = scene::Random(seed);
+    scene::set_up(&mut random);
+    let root = tempfile::tempdir().unwrap();
+    tree(root.path(), &mut random);
+    let settings = scene::settings(&mut random);
+    let dump = || {
+        scene::dump()
+            + &sh(&format!(
+                "cd {} && find . | sort && grep -r . .",
+                root.path().display()
+            ))
+    };
+    let before = dump();
+    let planned = planned(&settings).unwrap();
+    let steps = planned.steps.len() as u64;
+    if steps == 0 {
+        return 0;
+    }
+    let rollback = applied_with(&settings, |env| {
+        assert_ne!(dump(), before, "{seed}: nothing was changed");
+        let change = tune::confirm(env, None, &mut NewTcp).unwrap().change;
+        let kept = tune::persist(env, change.id.as_str(), root.path());
+        kept.unwrap_or_else(|error| panic!("{seed}: {error}"));
+    });
+    assert!(
+        rollback.is_complete() && rollback.left.is_empty(),
+        "{seed}: {rollback}"
+    );
+    let after = dump();
+    assert!(
+        after == before,
+        "{seed}:\n{}",
+        scene::difference(&before, &after)
+    );
+    steps
+}
+
+/// The files of a system, by chance one of those that are known.
+fn tree(root: &Path, random: &mut scene::Random) {
+    let file = |path: &str, text: &str| {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    file("etc/sysctl.d/10-other.conf", "net.ipv4.ip_forward = 1\n");
+    let index = sh("ip -o link show v0 | cut -d: -f1");
+    let index = index.trim();
+    match random.below(5) {
+        0 => file("etc/network/if-up.d/other", "#!/bin/sh\n"),
+        1 => {
+            file("etc/openwrt_release", "");
+            file("etc/init.d/sqm", "");
+            file(
+                "etc/config/sqm",
+                "\nconfig queue 'eth9'\n\toption enabled '0'\n\n",
+            );
+            file(
+                "etc/config/network",
+                "\nconfig interface 'lan'\n\toption device 'br-lan'\n",
+            );
+        }
+        2 => {
+            file("etc/systemd/system/x", "");
+            let state = format!("run/NetworkManager/devices/{index}");
+            file(&state, "[device]\nmanaged=true\n");
+        }
+        3 => {
+            file("etc/systemd/system/x", "");
+            file("etc/systemd/network/10-v0.network", "[Match]\nName=v0\n");
+            let state = format!("run/systemd/netif/links/{index}");
+            file(&state, "NETWORK_FILE=/etc/systemd/network/10-v0.network\n");
+        }
+        _ => file("etc/systemd/system/x", ""),
+    }
+}
