@@ -92,7 +92,7 @@ fn applied_with(settings: &[Setting], during: impl FnOnce(&mut Env<'_>)) -> tune
     let change = tune::apply(&mut env, &planned(settings).unwrap(), &mut arm).unwrap();
     assert_eq!(change.state, State::Applied);
     during(&mut env);
-    tune::undo(&mut env, None).unwrap().1
+    tune::undo(&mut env, Some(change.id.as_str())).unwrap().1
 }
 
 fn cc(name: &str, scope: &str) -> Setting {

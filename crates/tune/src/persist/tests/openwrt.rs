@@ -51,10 +51,8 @@ fn uci(scene: &Scene, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program)
         .arg("-c")
         .arg(scene.root.path().join("etc/config"))
-        .args([
-            "-t".as_ref(),
-            scene.root.path().join("tmp/.uci").as_os_str(),
-        ])
+        .arg("-t")
+        .arg(scene.root.path().join("journals/saved"))
         .args(arguments)
         .output();
     match output {
