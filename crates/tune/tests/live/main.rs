@@ -1,4 +1,4 @@
-//! Ways to cut a host off or to leave it changed, each tried in a network namespace of its own.
+//! Ways to cut a host off or to leave it changed, each tried in a separate network namespace.
 
 #![allow(clippy::unwrap_used)]
 
@@ -85,7 +85,7 @@ fn applied_with(settings: &[Setting], during: impl FnOnce(&mut Env<'_>)) -> tune
     let mut arm = Arm {
         window: Duration::from_secs(60),
         controller: own,
-        // Nobody is killed here, so that this process may stand for the keeper.
+        // No process is killed here, so that this one may act as the keeper.
         keeper: &mut |_| Ok(own),
         prober: &mut NewTcp,
     };

@@ -94,14 +94,14 @@ fn a_shaper_of_received_packets_leaves_no_device_behind() {
     );
 }
 
-/// dualpi2 does not take back the options that it reports unless they are marked as nested. A
-/// change that replaced it could once be neither undone nor kept.
+/// dualpi2 does not accept the options that it reports unless they are marked as nested. A change
+/// that replaced it could once be neither undone nor kept.
 #[test]
 fn a_dualpi2_is_as_before_after_another_queue() {
     if !scene() {
         return;
     }
-    // Without options, which older programs do not know.
+    // Without options, which older programs do not support.
     if !has("tc qdisc add dev v0 root handle 2: dualpi2", "true") {
         println!("skipped: this kernel has no dualpi2");
         return;
