@@ -22,8 +22,8 @@ const FOLDERS: [&str; 6] = [
     "/bin",
 ];
 
-/// Refuses cells whose image is not there, or does not have a congestion control of theirs. An image of which nothing
-/// is known decides when it runs.
+/// Refuses cells whose image is not there, or does not have a congestion control of theirs. An
+/// image of which nothing is known decides when it runs.
 pub(crate) fn cells(images: &Images, cells: &[Cell]) -> Result<(), LabError> {
     for cell in cells {
         let image = images.of(cell.kernel.as_ref())?;
