@@ -1,6 +1,6 @@
 //! Facts of a host line by line, and as text for terminals.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 
 use model::{
     facts::{
@@ -11,6 +11,8 @@ use model::{
     text::{Text, Value},
 };
 use serde::Serialize;
+
+use crate::findings::wrap;
 
 /// One line of facts.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,8 +83,9 @@ fn names(names: &[String]) -> Value {
     }
 }
 
-/// Facts as text for a terminal.
-pub fn text(facts: &HostFacts) -> String {
+/// Facts as text for a terminal, in lines of at most `width` columns.
+pub fn text(facts: &HostFacts, width: Option<usize>) -> String {
+    let width = width.unwrap_or(usize::MAX);
     let mut out = String::new();
     for line in lines(facts) {
         let (name, value) = match line {
@@ -91,7 +94,7 @@ pub fn text(facts: &HostFacts) -> String {
                 continue;
             }
             Line::Note(text) => {
-                out.push_str(&format!("  {}\n", safe::line(&text.to_string())));
+                out.push_str(&wrap(&safe::line(&text.to_string()), "  ", width));
                 continue;
             }
             Line::Fact {
@@ -104,8 +107,12 @@ pub fn text(facts: &HostFacts) -> String {
             }
             Line::Parameter { name, value } => (format!("  {name:<30}"), value),
         };
-        // Writing to a string cannot fail.
-        let _ = writeln!(out, "{:<20} {}", safe::line(&name), safe::line(&value));
+        let name = format!("{:<20} ", safe::line(&name));
+        // What does not fit continues below the value, without more than its indent in any line.
+        let indent = name.chars().count();
+        let value = wrap(&safe::line(&value), &" ".repeat(indent), width);
+        out.push_str(&name);
+        out.push_str(value.get(indent..).unwrap_or("\n"));
     }
     out
 }

@@ -136,7 +136,7 @@ fn forms(weapon: &str) -> Vec<(&'static str, String)> {
                 "more",
             ),
         ),
-        ("facts", report::facts::text(&run.near.facts)),
+        ("facts", report::facts::text(&run.near.facts, Some(80))),
         ("findings", report::findings::text(&findings, true)),
         ("findings, short", report::findings::text(&findings, false)),
         (
