@@ -93,6 +93,12 @@ fn a_watch_reports_to_its_manager_probes_and_ends_when_told() {
     assert_eq!(reach["failures"], 0, "{reach}");
 }
 
+/// How often a watch is killed; `PATHTWIN_WATCH_KILLS=200` for more.
+fn kills() -> u64 {
+    let given = std::env::var("PATHTWIN_WATCH_KILLS").ok();
+    given.and_then(|n| n.parse().ok()).unwrap_or(20)
+}
+
 #[test]
 fn a_watch_that_is_killed_leaves_a_whole_state_and_the_next_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -102,9 +108,12 @@ fn a_watch_that_is_killed_leaves_a_whole_state_and_the_next_goes_on() {
     let socket = folder.path().join("none");
     let state_folder = folder.path().join("state");
     let mut charged = 0;
-    for round in 0..12_u64 {
+    for round in 0..kills() {
         let mut watch = start(&config, &socket);
-        std::thread::sleep(Duration::from_millis(20 + 97 * round));
+        // Moments spread over the first 1.2 s, in which it opens, charges, probes and loads.
+        std::thread::sleep(Duration::from_millis(
+            20 + 97 * (round % 12) + 5 * (round / 12),
+        ));
         watch.kill().expect("kill it");
         watch.wait().expect("it is gone");
         let Some(state) = state(&state_folder) else {
@@ -120,6 +129,117 @@ fn a_watch_that_is_killed_leaves_a_whole_state_and_the_next_goes_on() {
         charged = all;
     }
     assert!(!state_folder.join("watch.damaged").exists());
+}
+
+/// A full disk: probes go on, what was saved remains, and when there is space again it is written.
+#[test]
+fn a_watch_goes_on_when_its_disk_is_full_and_after() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = folder.path().join("key");
+    let server = Server::start(pathtwin(), &key, &[]);
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = free.local_addr().expect("its address").port();
+    drop(free);
+    let config = config(
+        folder.path(),
+        &server,
+        &key,
+        &format!("listen = \"127.0.0.1:{port}\""),
+    );
+    let state_folder = folder.path().join("state");
+    fs::create_dir(&state_folder).expect("make it");
+    let mount = "mount -t tmpfs -o size=192k none \"$1\" && shift && exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command
+        .args(["-m", "sh", "-c", mount, "sh"])
+        .arg(&state_folder);
+    command
+        .arg(pathtwin().get_program())
+        .args(["watch", "--config"])
+        .arg(&config);
+    let mut watch = command.stderr(Stdio::piped()).spawn().expect("start it");
+    // The folder as the watch sees it.
+    let seen = PathBuf::from(format!(
+        "/proc/{}/root{}",
+        watch.id(),
+        state_folder.display()
+    ));
+    until("a state or no right to mount", || {
+        state(&seen).is_some() || watch.try_wait().expect("its state").is_some()
+    });
+    if watch.try_wait().expect("its state").is_some() {
+        eprintln!("skipped: needs root and unshare");
+        return;
+    }
+    let mut fill = fs::File::create(seen.join("fill")).expect("a file");
+    while fill.write_all(&[1; 512]).is_ok() {}
+    let probes = || count(&get(port).unwrap_or_default(), "pathtwin_probes_total");
+    let before = probes();
+    until("probes on a full disk", || probes() > before);
+    let old = state(&seen).expect("the old state is whole");
+    assert!(old["paths"].is_object());
+    assert!(watch.try_wait().expect("its state").is_none(), "it ended");
+    drop(fill);
+    fs::remove_file(seen.join("fill")).expect("make space");
+    let file = seen.join("watch.json");
+    let written = || {
+        fs::metadata(&file)
+            .and_then(|m| m.modified())
+            .expect("its time")
+    };
+    let at = written();
+    until("a state after it", || written() > at);
+    assert!(state(&seen).is_some());
+    watch.kill().expect("kill it");
+    let said = watch.wait_with_output().expect("it is gone").stderr;
+    assert!(
+        text(&said).contains("the state is written again"),
+        "{}",
+        text(&said)
+    );
+}
+
+/// The sum of a counter's values in metrics.
+fn count(metrics: &str, name: &str) -> u64 {
+    let lines = metrics.lines().filter(|line| line.starts_with(name));
+    let values = lines.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok());
+    values.sum()
+}
+
+/// A far end that goes away, and comes back.
+#[test]
+fn a_watch_goes_on_when_its_far_end_is_gone_and_comes_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = folder.path().join("key");
+    let server = Server::start(pathtwin(), &key, &[]);
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = free.local_addr().expect("its address").port();
+    drop(free);
+    let config = config(
+        folder.path(),
+        &server,
+        &key,
+        &format!("listen = \"127.0.0.1:{port}\""),
+    );
+    let mut watch = start(&config, &folder.path().join("none"));
+    let probes = || count(&get(port).unwrap_or_default(), "pathtwin_probes_total");
+    until("a probe", || probes() > 0);
+    let port_of_far = server.address.port().to_string();
+    drop(server);
+    until("a failure in the state", || {
+        let state = state(&folder.path().join("state"));
+        state.is_some_and(|s| s["paths"]["loop"]["reach"]["failures"].as_u64() > Some(0))
+    });
+    let before = probes();
+    let mut again = pathtwin();
+    again.args(["serve", "--listen", "127.0.0.1", "--port", &port_of_far]);
+    let again = again.arg("--key").arg(&key).stderr(Stdio::null()).spawn();
+    let mut again = again.expect("start the server again");
+    until("probes after it", || probes() > before);
+    for child in [&mut watch, &mut again] {
+        child.kill().expect("kill it");
+        child.wait().expect("it is gone");
+    }
 }
 
 #[test]

@@ -87,6 +87,7 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
         hours: None,
         live,
         textfile_due: 0,
+        unsaved: false,
     };
     daemon.watch()
 }
@@ -144,6 +145,8 @@ struct Daemon<'a> {
     live: Live,
     /// Next write of the metrics file, ns of CLOCK_BOOTTIME.
     textfile_due: u64,
+    /// Whether the state could not be written the last time.
+    unsaved: bool,
 }
 
 impl Daemon<'_> {
@@ -151,7 +154,7 @@ impl Daemon<'_> {
         if let Some(manager) = &self.manager {
             manager.ready();
         }
-        self.save(true)?;
+        self.keep(true)?;
         while !self.stop.load(Ordering::Relaxed) {
             self.alive();
             let now = Moment::now();
@@ -166,7 +169,7 @@ impl Daemon<'_> {
         if let Some(manager) = &self.manager {
             manager.stopping();
         }
-        self.save(true)
+        self.keep(true).map(|_| ())
     }
 
     /// Renews the metrics.
@@ -231,13 +234,14 @@ impl Daemon<'_> {
                     "{}: {} postponed: {why}",
                     path.name, candidate.work
                 ));
-                return self.save(false);
+                return self.keep(false).map(|_| ());
             }
         };
         // Before the first byte: the charge must survive anything that follows.
-        self.save(false)?;
+        let kept = self.keep(false)?;
         match job.work {
             Work::Probe => self.probe(job),
+            _ if !kept => self.watcher.abandon(job, Moment::now(), &mut self.random),
             _ => self.load(job)?,
         }
         Ok(())
@@ -288,7 +292,29 @@ impl Daemon<'_> {
                     .failed(job, &error.to_string(), now, &mut self.random);
             }
         }
-        self.save(true)
+        self.keep(true).map(|_| ())
+    }
+
+    /// Writes the state as [`Self::save`] does; false if the disk is full, which ends and may end
+    /// at any time. What was written before remains.
+    fn keep(&mut self, values: bool) -> Result<bool, DaemonError> {
+        let saved = self.save(values);
+        match &saved {
+            Err(DaemonError::State(error)) if error.is_full() => {
+                if !self.unsaved {
+                    (self.log)(&format!("{error}; probes go on, loads wait for space"));
+                }
+                self.unsaved = true;
+                Ok(false)
+            }
+            Err(_) => saved.map(|()| false),
+            Ok(()) => {
+                if std::mem::take(&mut self.unsaved) {
+                    (self.log)("the state is written again");
+                }
+                Ok(true)
+            }
+        }
     }
 
     /// Writes the state; the values of weeks too, with `values` or once an hour.
@@ -316,6 +342,6 @@ impl Daemon<'_> {
                 self.watcher.undelivered(message.id, now);
             }
         }
-        self.save(false)
+        self.keep(false).map(|_| ())
     }
 }

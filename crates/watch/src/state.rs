@@ -49,6 +49,14 @@ pub enum StateError {
     Busy(PathBuf),
 }
 
+impl StateError {
+    /// Whether a file could not be written because the disk, or the user's share of it, is full.
+    pub fn is_full(&self) -> bool {
+        let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+        matches!(self, Self::Io { source, .. } if full.contains(&source.kind()))
+    }
+}
+
 /// All but the values.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Saved {

@@ -109,6 +109,9 @@ pub enum Postponed {
     /// The bytes are spent.
     #[error(transparent)]
     NoBudget(#[from] NoBudget),
+    /// What it may cost cannot be charged.
+    #[error("the state cannot be written")]
+    NotSaved,
 }
 
 /// The watch.
@@ -261,7 +264,7 @@ impl Watcher {
     ) {
         let mean = match why {
             Postponed::Metered => self.mean(path, work).max(SPENT),
-            Postponed::Busy(_) => BUSY,
+            Postponed::Busy(_) | Postponed::NotSaved => BUSY,
             Postponed::NoBudget(_) => SPENT,
         };
         let at = now.boot_ns + schedule::wait(mean, random);
@@ -270,11 +273,11 @@ impl Watcher {
             (Work::Probe, _) => state.probe_due = Some(at),
             (Work::Load, _) => state.load_due = Some(at),
             (Work::Full, _) => state.full_due = Some(at),
-            (Work::Retest, Postponed::Busy(_)) => state.retest.due = Some(at),
+            (Work::Retest, Postponed::Busy(_) | Postponed::NotSaved) => state.retest.due = Some(at),
             // The next load will suspect it again.
             (Work::Retest, _) => state.retest.due = None,
         }
-        if work == Work::Full && !matches!(why, Postponed::Busy(_)) {
+        if work == Work::Full && !matches!(why, Postponed::Busy(_) | Postponed::NotSaved) {
             self.report(path, None);
         }
     }

@@ -17,6 +17,9 @@ use crate::{
 /// Share of probes lost under load from which their place is looked for: below, a few probes more
 /// or less decide.
 const LOST: f64 = 0.003;
+/// Share of datagrams that a path loses at least below its capacity, from which it has loss that no
+/// queue makes.
+const RANDOM: f64 = 0.001;
 /// Share of idle probes without an answer from which a third point that runs no agent is one that
 /// answers only some.
 const SILENT: f64 = 0.01;
@@ -91,18 +94,31 @@ fn faults(dir: &DirectionView, segments: &Segments) -> Vec<Fault> {
         let near = near / whole;
         faults.push(Fault { text, near });
     }
-    let (whole, near) = (segments.whole.lost, segments.near.lost);
-    if whole.value > LOST && whole.low > 0.0 {
-        let text = text!(
-            "of {lost} of the probes that are lost under load, {near} are lost before the third point and {beyond} beyond it",
+    faults.extend(loss(dir));
+    faults
+}
+
+/// Loss that is there without a full queue, and its place. A queue that overflows under a load is
+/// no fault of its own, and adds its losses to those beside the load of one direction: the
+/// direction with fewer shows what all packets meet. Probes are lost both ways, so that both
+/// directions have the same verdict.
+fn loss(dir: &DirectionView) -> Option<Fault> {
+    let directions = dir.view.directions();
+    let below = directions.iter().filter_map(|dir| dir.sweep());
+    let known = below.map(|sweep| sweep.below.loss_interval().0);
+    known.reduce(f64::max).filter(|lost| *lost > RANDOM)?;
+    let least = directions.iter().filter_map(|dir| dir.segments());
+    let least = least.min_by(|a, b| a.whole.lost.value.total_cmp(&b.whole.lost.value))?;
+    let (whole, near) = (least.whole.lost, least.near.lost);
+    (whole.value > LOST).then(|| Fault {
+        text: text!(
+            "of {lost} of the probes that are lost, {near} are lost before the third point and {beyond} beyond it",
             lost = percent(whole.value),
             near = percent(near.value),
-            beyond = percent(segments.beyond.lost.value)
-        );
-        let near = near.value / whole.value;
-        faults.push(Fault { text, near });
-    }
-    faults
+            beyond = percent(least.beyond.lost.value)
+        ),
+        near: near.value / whole.value,
+    })
 }
 
 /// The verdict if the third point's answers are those of a busy or silent host.

@@ -158,13 +158,11 @@ pub fn markdown(judged: &[(Fault, String, Findings)]) -> String {
     row("any", &|f| f != Fault::None);
     row("none", &|f| f == Fault::None);
     for (fault, name, findings) in judged.iter().filter(|(f, _, found)| !is_right(*f, found)) {
-        let named: Vec<String> = named(findings).iter().map(ToString::to_string).collect();
-        let _ = writeln!(
-            out,
-            "\n{name}: {}, named: {}",
-            fault.name(),
-            named.join(", ")
-        );
+        let _ = writeln!(out, "\n{name}, fault: {}", fault.name());
+        let named = named(findings);
+        for found in findings.findings.iter().filter(|f| named.contains(&f.code)) {
+            let _ = writeln!(out, "- {}: {}", found.code, found.text);
+        }
     }
     out
 }

@@ -87,3 +87,28 @@ fn quiet_hours_may_include_midnight() {
     };
     assert!(noon.has(12 * 60) && !noon.has(13 * 60));
 }
+
+proptest::proptest! {
+    /// Any text is a config, or refused with lines that it has.
+    #[test]
+    fn any_text_is_read_or_refused_with_its_lines(text in "(\\PC|\n){0,200}") {
+        if let Err(error) = parse("w.toml", &text) {
+            let lines = text.lines().count().max(1);
+            proptest::prop_assert!(!error.problems.is_empty());
+            proptest::prop_assert!(error.problems.iter().all(|p| (1..=lines + 1).contains(&p.line)));
+        }
+    }
+
+    /// The example with any one line replaced by another key and value.
+    #[test]
+    fn a_config_with_a_changed_line_is_read_or_refused(
+        at in 0usize..12, key in "[a-z_]{1,8}", value in "[0-9]{1,9}|\"[ -!#-~]{0,12}\"|true|\\[\\]"
+    ) {
+        let mut lines: Vec<String> = EXAMPLE.lines().map(str::to_owned).collect();
+        let at = at % lines.len();
+        lines[at] = format!("{key} = {value}");
+        if let Ok(config) = parse("w.toml", &lines.join("\n")) {
+            proptest::prop_assert_eq!(crate::schedule::paces(&config).len(), config.paths.len());
+        }
+    }
+}

@@ -15,7 +15,7 @@ use model::{
 };
 use stats::Random;
 
-use super::{Job, Watcher, Work};
+use super::{Candidate, Job, Postponed, Watcher, Work};
 use crate::{
     budget,
     figures::{Figure, Probed},
@@ -105,6 +105,16 @@ impl Watcher {
         if work == Work::Full {
             self.report(path, None);
         }
+    }
+
+    /// Gives up a load that was not started because its charge could not be saved.
+    pub fn abandon(&mut self, job: Job, now: Moment, random: &mut Random) {
+        let (path, work) = (job.path, job.work);
+        if let Some(reservation) = job.reservation {
+            self.saved.ledger.settle(reservation, 0);
+        }
+        let candidate = Candidate { path, work };
+        self.postpone(candidate, &Postponed::NotSaved, now, random);
     }
 
     fn settle(&mut self, job: Job, payload: Option<u64>) {
