@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_grew_in_all_buckets_is_what_the_counter_grew() {
+    fn the_sum_of_all_buckets_is_the_counters_increase() {
         let points: Vec<(i64, u64)> = (0..=250)
             .map(|i| (i * 10_000 + 3, 7 * i as u64 * i as u64))
             .collect();

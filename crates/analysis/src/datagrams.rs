@@ -58,7 +58,7 @@ mod tests {
     /// Ten more were sent than the highest number that has arrived: they are lost once the load has
     /// ended.
     #[test]
-    fn what_may_still_be_on_its_way_is_not_lost() {
+    fn datagrams_still_in_flight_are_not_lost() {
         assert_eq!(lost(decided(100, 200, None), 90), Some(0.1));
         assert_eq!(lost(decided(0, 90, Some(100)), 90), Some(0.1));
         assert_eq!(decided(7, 7, None), 0);

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_weigh_what_they_sent() {
+    fn flows_are_weighted_by_bytes_sent() {
         let mut sample = sample();
         sample.tcp = Some(Tcp {
             goodput_bps: 8e6,

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_neither_window_nor_buffer_limits_is_left_for_the_congestion_window() {
+    fn time_not_limited_by_window_or_buffer_is_the_congestion_windows() {
         assert!((cwnd_limited(0.25, 0.5) - 0.25).abs() < 1e-12);
         assert_eq!(cwnd_limited(0.7, 0.4), 0.0, "ticks may exceed the whole");
         assert_eq!(rtt_over_min(30e3, 20e3), Some(1.5));
@@ -295,7 +295,7 @@ mod tests {
 
     /// Goodput was 0 where the receiver's kernel has no `TCP_INFO`.
     #[test]
-    fn what_a_receiver_has_read_counts_where_its_kernel_has_no_counter() {
+    fn bytes_read_count_where_the_kernel_has_no_counter() {
         let sender = Series::default();
         for column in [Column::BytesReceived, Column::BytesRead] {
             let result = tcp(&sender, &grown(column), [0, 1_000_000]);

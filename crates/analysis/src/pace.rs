@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_asks_for_nothing() {
+    fn an_unknown_line_needs_no_duration() {
         assert_eq!(Line::default().bulk(), Pace::default());
         assert_eq!(Line::default().requests_s(1000), 0.0);
     }

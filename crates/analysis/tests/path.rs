@@ -120,7 +120,7 @@ fn tcp_that_takes_every_packet_fills_the_path_whatever_its_headers() {
 
 /// A limit of UDP alone was reported as the capacity of the path, and a shaper was set by it.
 #[test]
-fn what_tcp_got_through_is_carried_where_udp_got_less_or_was_not_measured() {
+fn the_rate_of_tcp_is_a_lower_bound_of_the_capacity() {
     let fast = tcp(IpVersion::V4, "cubic", 1, 1448.0 / 1500.0 * 80.0);
     let limited = run(vec![sweep(IpVersion::V4, 20.0, &[5.0, 19.0]), fast.clone()]);
     let alone = run(vec![fast]);

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_set_is_refused() {
+    fn invalid_sets_are_refused() {
         for text in [
             "", "a,", ",", "last:", "last:0", "last:-1", "before:x", "label:cc",
         ] {

@@ -144,7 +144,7 @@ fn without_a_change_one_comparison_of_twenty_differs_at_most() {
 }
 
 #[test]
-fn runs_that_differ_by_themselves_are_not_taken_for_a_change() {
+fn runs_with_large_variation_are_not_reported_as_a_change() {
     // 10 % from run to run and 2 % from sample to sample: by samples almost every pair would
     // differ.
     let path = Path {
@@ -199,7 +199,7 @@ fn five_percent_less_goodput_is_found_with_five_samples_of_one_percent_noise() {
 }
 
 #[test]
-fn loss_that_was_not_there_is_worse_and_traces_of_it_are_the_same() {
+fn new_loss_is_worse_and_traces_of_it_are_the_same() {
     let mut random = Random::new(1);
     let a = runs(1, &PATH, 8, &mut random);
     let verdict = |lost: f64, random: &mut Random| {
@@ -237,7 +237,7 @@ fn less_delay_is_better_and_less_goodput_is_worse() {
 }
 
 #[test]
-fn what_only_one_side_measured_is_named() {
+fn figures_of_one_side_only_are_named() {
     let mut random = Random::new(1);
     let a = runs(1, &PATH, 5, &mut random);
     let comparison = verdicts(&a, &[]);

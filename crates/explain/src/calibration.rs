@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_that_rise_stay_as_they_are() {
+    fn rising_shares_are_unchanged() {
         let isotonic = isotonic([(0.2, 1.0), (0.5, 3.0), (0.9, 2.0)]);
         assert_eq!(isotonic, [0.2, 0.5, 0.9]);
     }

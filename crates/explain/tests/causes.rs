@@ -42,7 +42,7 @@ fn a_path_that_tcp_fills_is_healthy() {
 }
 
 #[test]
-fn a_small_window_is_told_from_loss() {
+fn a_small_window_is_distinguished_from_loss() {
     let findings = judged(&Scene {
         down: Line {
             rtt_ms: 80.0,
@@ -96,7 +96,7 @@ fn a_deep_queue_is_found() {
 }
 
 #[test]
-fn a_policer_is_told_from_a_queue() {
+fn a_policer_is_distinguished_from_a_queue() {
     let findings = judged(&both(Line {
         buffer_ms: 0.0,
         ..Line::default()
@@ -193,7 +193,7 @@ fn unknown_evidence_is_never_a_no() {
 
 /// With only TCP's goodput known, no cause is found, and causes are ruled out only on that basis.
 #[test]
-fn what_was_not_seen_is_not_ruled_out() {
+fn unobserved_causes_are_not_ruled_out() {
     let line = Line {
         rtt_ms: 80.0,
         loss: 0.01,

@@ -119,7 +119,7 @@ fn random_loss_on_a_satellite_line_is_found() {
 /// A shaper on the near host's device drops traffic above its rate: "a host drops packets in its
 /// own queues".
 #[test]
-fn what_a_shaper_drops_are_no_drops_of_a_host() {
+fn drops_of_a_shaper_are_no_drops_of_a_host() {
     let findings = findings("own-shaper-lossy");
     assert_eq!(first(&findings), Some("leftover-shaper"), "{findings:#?}");
 }
@@ -169,7 +169,7 @@ fn a_policer_is_found_although_tcp_stays_far_below_its_rate() {
 
 /// 461 Mbit/s, reordering both ways and a fair queue down, of which TCP reaches 7 %: "a policer".
 #[test]
-fn a_fair_queue_far_above_what_tcp_reaches_is_no_policer() {
+fn a_fair_queue_far_above_the_rate_of_tcp_is_no_policer() {
     let findings = findings("reordering-far-below-the-rate");
     assert!(!problems(&findings).iter().any(|f| f.0 == "policer"));
 }

@@ -78,7 +78,7 @@ fn a_tunnel_of_many_threads_is_judged_by_its_process() {
 /// A token bucket of 20 Mbit/s on the sender's own device, below BoringTun: each datagram it drops
 /// also counts as an error of the socket that sent it (142 of 142, 62 of 62).
 #[test]
-fn what_the_shaper_of_the_own_device_drops_is_no_drop_of_a_socket() {
+fn drops_of_the_devices_shaper_are_no_drops_of_a_socket() {
     let findings = findings("boringtun-shaper-up");
     assert_eq!(codes(&findings)[0], "leftover-shaper", "{findings:#?}");
     assert!(!codes(&findings).contains(&"udp-socket-drops"));

@@ -67,7 +67,7 @@ fn three_modules_in_a_ring_behind_a_re_export() {
 }
 
 #[test]
-fn a_module_that_is_used_by_what_it_uses_through_a_parent() {
+fn a_module_used_by_its_dependency_through_a_parent() {
     let lib = ("lib.rs", "mod p; mod v;");
     let p = ("p.rs", "mod k; pub fn run() { k::k() }");
     let k = ("p/k.rs", "pub fn k() { crate::v::v() }");

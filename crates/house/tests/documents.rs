@@ -108,7 +108,7 @@ fn defines(source: &str, name: &str) -> bool {
 
 /// The walks named functions that had been renamed.
 #[test]
-fn what_the_architecture_names_is_there() {
+fn names_in_the_architecture_exist() {
     let page = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("read the page");
     let quoted = page.split('`').skip(1).step_by(2);
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';

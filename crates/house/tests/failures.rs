@@ -43,7 +43,7 @@ fn a_public_function_that_can_fail_without_saying_when() {
 }
 
 #[test]
-fn what_cannot_fail_or_is_not_public_needs_no_heading() {
+fn infallible_or_private_functions_need_no_heading() {
     let text = "
         pub fn number() -> u32 { 1 }
         pub fn nothing() {}

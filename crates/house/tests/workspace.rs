@@ -50,7 +50,7 @@ fn crates_use_only_crates_above_them() {
 
 /// Only root may change a host: programs that accept connections are built without it.
 #[test]
-fn what_listens_on_the_network_cannot_change_a_host() {
+fn network_services_cannot_change_a_host() {
     for listens in ["traffic", "iperf3", "measure", "web", "watch"] {
         let file = workspace().join("crates").join(listens).join("Cargo.toml");
         let text = std::fs::read_to_string(&file).unwrap();

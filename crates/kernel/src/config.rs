@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_take_is_listed() {
+    fn ignored_options_are_listed() {
         let wanted =
             parse_fragment("CONFIG_A=y\nCONFIG_B=y\nCONFIG_C=n\nCONFIG_D=n\nCONFIG_HZ=1000\n");
         let config =

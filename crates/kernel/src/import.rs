@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_no_image_is_refused_and_leaves_the_cache_as_it_was() {
+    fn a_file_that_is_no_image_is_refused_and_the_cache_unchanged() {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::at(&dir.path().join("cache"));
         let file = dir.path().join("linux");

@@ -151,7 +151,7 @@ fn an_archive_signed_by_another_key_is_refused() {
 }
 
 #[test]
-fn an_empty_cache_says_what_to_run() {
+fn an_empty_cache_names_the_command_to_run() {
     let dir = tempfile::tempdir().unwrap();
     let error = locate_in(&Cache::at(dir.path())).unwrap_err();
     assert!(

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sources_are_told_from_variants_and_compared_by_number() {
+    fn sources_are_distinguished_from_variants_and_compared_by_number() {
         let listing = "linux-source-6.9 - source\nlinux-source-6.12 - source\nlinux-source-6.12-rt - x\n\
                        linux-source - meta\n";
         let names = source_packages(listing);

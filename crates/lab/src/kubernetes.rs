@@ -197,7 +197,7 @@ mod tests {
     /// Tested with the shell itself: it runs the container's command with a `pathtwin` that prints
     /// its arguments.
     #[test]
-    fn the_shell_gives_the_program_its_segment_and_arguments_as_they_are() {
+    fn the_shell_passes_segment_and_arguments_unchanged() {
         let given = ["--set", "name=$(reboot) 'a' \"b\" \\"].map(str::to_owned);
         let manifest = manifest("", 7, &given).unwrap();
         let container = manifest["items"][1]["spec"]["template"]["spec"]["containers"][0].clone();

@@ -82,14 +82,14 @@ fn belongs(figure: &Figure, cell: &Cell) -> bool {
 }
 
 #[test]
-fn every_spec_stands_for_cells() {
+fn every_spec_expands_to_cells() {
     for folder in folders() {
         assert!(!all_cells(&folder).is_empty());
     }
 }
 
 #[test]
-fn every_profile_stands_for_a_cell() {
+fn every_profile_expands_to_a_cell() {
     let is_spec = |file: &PathBuf| file.extension().is_some_and(|e| e == "toml");
     // Others are traces that specs name.
     let files = entries(&cases().join(PROFILES)).into_iter().filter(is_spec);

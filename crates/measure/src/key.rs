@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused_with_its_place() {
+    fn an_unknown_key_is_refused_with_its_line() {
         let error = of_client(Some("-"), b"hello".as_slice()).unwrap_err();
         assert!(error.to_string().starts_with("standard input: "), "{error}");
         let error = of_client(Some("/no/such/file"), io::empty()).unwrap_err();

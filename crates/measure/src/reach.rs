@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_listens_is_reached_and_what_does_not_is_said() {
+    fn listening_ports_are_reached_and_others_reported() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         assert_eq!(host(&address.to_string(), None).unwrap(), [address]);

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_of_a_later_version_is_read_and_written_as_it_is() {
+    fn a_code_of_a_later_version_is_read_and_written_unchanged() {
         let text = "\"solar-flare\"";
         let code: CauseCode = serde_json::from_str(text).unwrap();
         assert!(!CauseCode::KNOWN.contains(&code));

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_refused() {
+    fn invalid_texts_are_refused() {
         for text in [
             "",
             "/",

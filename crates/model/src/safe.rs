@@ -184,7 +184,7 @@ mod tests {
         }
 
         #[test]
-        fn text_that_does_nothing_stays_as_it_is(text in "[a-zA-Z0-9 .:/äöü中文]*") {
+        fn harmless_text_is_unchanged(text in "[a-zA-Z0-9 .:/äöü中文]*") {
             prop_assert_eq!(line(&text), text.as_str());
             prop_assert_eq!(lines(&text), text.as_str());
             prop_assert_eq!(csv(&text), text.as_str());
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_acts_is_shown_as_what_it_is() {
+    fn control_characters_are_shown_escaped() {
         assert_eq!(line("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
         assert_eq!(line("one\ntwo"), "one\\ntwo");
         assert_eq!(lines("one\ntwo\u{9b}"), "one\ntwo\\u{9b}");

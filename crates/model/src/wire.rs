@@ -133,7 +133,7 @@ mod tests {
 
     /// A full Ethernet frame has 1448 of 1514 bytes of payload.
     #[test]
-    fn payload_is_what_the_headers_leave() {
+    fn payload_is_the_packet_less_headers() {
         let rate = Rate::from_bps(100_000_000);
         let of = Wire::underlay(1500).tcp_payload_bps(rate, IpVersion::V4);
         assert!((of - 1e8 * 1448.0 / 1514.0).abs() < 1.0, "{of}");

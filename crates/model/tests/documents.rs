@@ -113,7 +113,7 @@ fn a_comparison_of_schema_1_is_read() {
 }
 
 #[test]
-fn what_is_read_is_what_is_written_again() {
+fn parsed_messages_are_written_back() {
     let run = Run::parse(RUN_1).unwrap();
     assert_eq!(Run::parse(&serde_json::to_vec(&run).unwrap()).unwrap(), run);
     let findings = Findings::parse(FINDINGS_1).unwrap();

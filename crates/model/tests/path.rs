@@ -84,7 +84,7 @@ fn an_unknown_path_in_the_lab_is_that_of_an_empty_spec() {
 }
 
 #[test]
-fn what_is_assumed_is_marked_and_changes_nothing() {
+fn assumed_values_are_marked_and_change_nothing() {
     let mut path = Path::named("test");
     let rate = Parameter::new(Limit::At(Rate::from_bps(8_000_000)), Source::Measured);
     path.underlay.up.rate_bps = Some(rate);
@@ -136,7 +136,7 @@ fn a_path_names_no_host_and_no_address() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_by_the_name_of_the_parameter() {
+fn impossible_values_are_refused_by_parameter_name() {
     let mut path = Path::named("test");
     let (down, up) = (&mut path.underlay.down, &mut path.underlay.up);
     down.jitter_ns = Some(Parameter::given(Nanos(20_000_000)));
@@ -162,7 +162,7 @@ fn what_cannot_be_is_refused_by_the_name_of_the_parameter() {
 }
 
 #[test]
-fn what_the_lab_has_nothing_for_is_refused_not_dropped() {
+fn parameters_the_lab_lacks_are_refused_not_dropped() {
     let mut path = Path::named("test");
     let mut tunnel = Tunnel::default();
     tunnel.up.rate_bps = Some(Parameter::given(Limit::At(Rate::from_bps(1_000_000))));

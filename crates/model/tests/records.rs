@@ -28,7 +28,7 @@ fn stream(written: &[Written]) -> Stream {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(
+    fn written_files_are_read_back(
         written in prop::collection::vec(
             (kind(), any::<u16>(), any::<i64>(), prop::collection::vec(any::<u8>(), 0..300)),
             0..20,

@@ -168,7 +168,7 @@ fn the_last_factor_varies_fastest_then_the_repeats() {
 }
 
 #[test]
-fn a_label_sets_several_keys_and_is_what_rows_show() {
+fn a_label_sets_several_keys_and_is_shown_in_rows() {
     let spec = parse(
         r#"
         path.rate = "10mbit"
@@ -244,7 +244,7 @@ fn set_picks_a_label() {
 }
 
 #[test]
-fn set_refuses_what_is_wrong_or_without_effect() {
+fn set_refuses_wrong_values_and_values_without_effect() {
     let mut spec = parse("path.down.rate = \"1mbit\"\npath.up.rate = \"1mbit\"");
     let error = spec.set("path.raet", "1mbit").unwrap_err().to_string();
     assert_eq!(

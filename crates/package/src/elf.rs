@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_says_of_itself_what_readelf_says() {
+    fn its_header_matches_readelf() {
         let own = std::env::current_exe().unwrap();
         let elf = Elf::read(&own).unwrap();
         assert_eq!(Some(elf.machine), Machine::HOST);

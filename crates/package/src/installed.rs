@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_installed_is_removed_and_nothing_else() {
+    fn only_installed_files_are_removed() {
         let prefix = tempfile::tempdir().unwrap();
         let other = prefix.path().join("share/pathtwin/mine");
         let mut tree = Tree::default();

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lacks_and_what_fails_is_named() {
+    fn missing_and_failing_programs_are_named() {
         let lacks = run("no-such-program", &[]);
         assert!(matches!(lacks, Err(PackageError::NoTool(name)) if name == "no-such-program"));
         let failed = filter("sh", &["-c", "echo why >&2; exit 3"], b"");

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn gnu_tar_reads_what_was_put_in() {
+    fn gnu_tar_reads_the_archive() {
         let mut tree = Tree::default();
         tree.program("usr/bin/a", vec![7; 513]);
         tree.link("usr/bin/b", "a");

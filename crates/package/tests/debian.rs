@@ -77,7 +77,7 @@ fn packed_twice_it_is_the_same_and_dpkg_reads_it() {
 }
 
 #[test]
-fn installed_measures_and_purged_leaves_what_the_user_made() {
+fn installed_measures_and_purged_leaves_the_users_files() {
     if !is_root() {
         eprintln!("skipped: installing needs root");
         return;

@@ -139,7 +139,7 @@ fn the_blocks_of_an_apk_are_whole() {
 
 /// `apk` of apk-tools 3, where it is installed: it is in no registry that the set-up uses.
 #[test]
-fn apk_installs_keeps_what_was_edited_and_removes() {
+fn apk_installs_keeps_edited_files_and_removes() {
     let apk = std::env::var("PATHTWIN_APK").unwrap_or_else(|_| "apk".to_owned());
     if Command::new(&apk).arg("--version").output().is_err() {
         eprintln!("skipped: no apk of apk-tools 3 (PATHTWIN_APK names one)");

@@ -24,7 +24,7 @@ fn advise(folder: &Path, document: &[u8], arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn what_is_neither_a_run_nor_a_twin_is_wrong_use() {
+fn other_documents_than_a_run_or_a_twin_are_a_usage_error() {
     let folder = tempfile::tempdir().unwrap();
     for document in ["{}", "[1]", "no JSON"] {
         let output = advise(folder.path(), document.as_bytes(), &[]);
@@ -36,7 +36,7 @@ fn what_is_neither_a_run_nor_a_twin_is_wrong_use() {
 }
 
 #[test]
-fn a_run_of_one_direction_names_what_is_missing_and_the_plan_that_brings_it() {
+fn a_run_of_one_direction_names_the_missing_one_and_the_plan_for_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut run = compose::run(&Scene::default(), 1);
     run.samples

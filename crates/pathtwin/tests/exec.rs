@@ -93,7 +93,7 @@ fn curl_fetches_from_a_server_on_the_other_end() {
 }
 
 #[test]
-fn ss_shows_sockets_of_its_own_node() {
+fn ss_shows_the_sockets_of_its_node() {
     let (code, out, err) = exec(&["--on", "client", "--", "ss", "-tan"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.starts_with("State"), "{out}");

@@ -58,7 +58,7 @@ fn machines_get_the_document() {
 }
 
 #[test]
-fn the_exit_code_follows_the_severity_asked_for() {
+fn the_exit_code_follows_the_requested_severity() {
     let (_folder, path) = lossy();
     let code = |arguments: &[&str]| {
         let output = pathtwin()
@@ -74,7 +74,7 @@ fn the_exit_code_follows_the_severity_asked_for() {
 }
 
 #[test]
-fn what_is_no_run_is_wrong_use() {
+fn a_file_that_is_no_run_is_a_usage_error() {
     let mut child = pathtwin()
         .args(["explain", "-"])
         .stdin(Stdio::piped())
@@ -93,7 +93,7 @@ fn what_is_no_run_is_wrong_use() {
 
 /// The checks of pathtwin itself are a separate program, which a user's build may lack.
 #[test]
-fn a_build_without_the_checks_says_what_is_missing() {
+fn a_build_without_the_checks_reports_the_missing_program() {
     let folder = tempfile::tempdir().unwrap();
     let alone = folder.path().join("pathtwin");
     std::fs::copy(env!("CARGO_BIN_EXE_pathtwin"), &alone).unwrap();

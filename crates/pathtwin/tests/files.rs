@@ -172,7 +172,7 @@ fn a_connection_string_makes_no_file_of_that_name() {
 
 #[cfg(feature = "page")]
 #[test]
-fn a_result_goes_to_a_device_or_pipe_as_it_is_and_replaces_neither() {
+fn a_result_is_written_to_a_device_or_pipe_and_replaces_neither() {
     let before = fs::symlink_metadata("/dev/null").expect("stat").rdev();
     let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../model/tests/data/run-1.json");
     let output = pathtwin()

@@ -270,7 +270,7 @@ dump >/tmp/after
 diff /tmp/before /tmp/after && echo no trace"#;
 
 #[test]
-fn what_helps_is_kept_on_its_host_and_undo_leaves_no_trace() {
+fn a_helpful_change_is_kept_and_undo_leaves_no_trace() {
     let message = on_a_path("--far-ssh far", UNDO);
     assert!(message.contains("code 0"), "{message}");
     assert!(message.contains("Kept: goodput"), "{message}");

@@ -132,7 +132,7 @@ fn a_measured_run_in_every_form() {
 }
 
 #[test]
-fn a_step_that_is_not_there_is_a_wrong_use() {
+fn a_missing_step_is_a_usage_error() {
     let run = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../model/tests/data/run-1.json"

@@ -254,7 +254,7 @@ fn a_regression_is_exit_code_1_in_every_form() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_said() {
+fn incomparable_figures_are_named() {
     let folder = history();
     let folder = folder.path();
     for (arguments, words) in [

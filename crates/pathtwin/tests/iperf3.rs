@@ -107,7 +107,7 @@ fn a_replaced_congestion_control_is_a_verdict() {
 }
 
 #[test]
-fn what_cannot_be_is_told_by_the_exit_code() {
+fn impossible_requests_have_their_exit_code() {
     let server = Server::start(&["--max-time", "5s"]);
     for (arguments, code) in [
         (&["-t", "0"][..], 2),

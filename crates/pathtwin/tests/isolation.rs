@@ -228,7 +228,7 @@ fn the_mount_namespace_alone_keeps_the_files() {
 }
 
 #[test]
-fn a_host_with_neither_means_refuses_to_run_programs_unless_told_to() {
+fn a_host_without_isolation_refuses_to_run_programs_by_default() {
     let scene = Scene::new();
     if !can_map_users() {
         return;

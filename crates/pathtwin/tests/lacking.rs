@@ -67,7 +67,7 @@ fn a_tunnel_address_that_does_not_answer_is_said_first() {
 /// Against a plain iperf3 server none of 12 samples counted once, no figure was shown, and the exit
 /// code was 0.
 #[test]
-fn a_run_of_which_nothing_counts_says_so_first() {
+fn a_run_without_valid_samples_states_that_first() {
     let folder = tempfile::tempdir().expect("make a folder");
     let key = folder.path().join("key");
     let plan = "repeats = { min = 1, max = 1 }\n[[step]]\nkind = \"tcp\"\ndirection = \"up\"\n\

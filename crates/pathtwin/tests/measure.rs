@@ -95,7 +95,7 @@ fn idle_us(run: &Run) -> f64 {
 }
 
 #[test]
-fn a_lab_path_is_measured_as_it_is() {
+fn a_lab_path_is_measured_without_adapting_it() {
     let run = Run::parse(&in_lab(PATH, PLAN)).expect("a run");
     assert_eq!(run.cut_short, None);
     assert!(run.lab);

@@ -119,7 +119,7 @@ fn kill_9_leaves_nothing_of_a_native_path() {
 }
 
 #[test]
-fn what_the_host_lacks_is_listed_before_anything_is_changed() {
+fn missing_features_are_listed_before_anything_is_changed() {
     if !can() {
         return;
     }

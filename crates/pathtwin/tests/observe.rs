@@ -125,7 +125,7 @@ fn a_receiver_says_that_it_only_receives() {
 }
 
 #[test]
-fn a_tunnels_connections_are_told_by_their_address() {
+fn a_tunnels_connections_are_identified_by_their_address() {
     let path = format!("{LONG}[tunnel]\nkind = \"wireguard\"\n[path.up]\nloss = \"1%\"");
     let socket = observed(&path, "", "client");
     assert_eq!(socket["verdict"], "loss_or_path", "{socket}");
@@ -157,7 +157,7 @@ fn a_port_nobody_uses_has_no_connections() {
 }
 
 #[test]
-fn wrong_use_says_what_would_be_right() {
+fn usage_errors_name_valid_values() {
     for (arguments, message) in [
         (vec!["--dst", "10.0.0.0/33"], "at most /32"),
         (vec!["--dst", "example"], "10.0.0.0/8"),
@@ -196,7 +196,7 @@ fn a_reader_that_goes_away_ends_a_follower() {
 }
 
 #[test]
-fn ctrl_c_ends_with_what_was_seen() {
+fn ctrl_c_prints_the_result_so_far() {
     for (follow, code) in [(true, 0), (false, 130)] {
         let mut command = pathtwin();
         command.args(["observe", "--interval", "10ms", "--port", "1"]);

@@ -201,7 +201,7 @@ fn the_figures_on_the_page_are_those_of_the_run() {
 }
 
 #[test]
-fn the_charts_hold_what_the_samples_of_the_run_hold() {
+fn the_charts_match_the_samples_of_the_run() {
     let made = made();
     let mut browser = Browser::start();
     browser.open(&made.page, DESK);
@@ -342,7 +342,7 @@ fn the_timeline_is_reached_and_zoomed_by_keys() {
 }
 
 #[test]
-fn the_page_asks_nobody_for_anything() {
+fn the_page_makes_no_requests() {
     let made = made();
     for page in [&made.page, &made.chinese, &made.rows_page] {
         let html = std::fs::read_to_string(page).unwrap();
@@ -392,7 +392,7 @@ fn without_a_script_verdict_and_tables_are_there() {
 }
 
 #[test]
-fn what_is_no_document_is_wrong_use() {
+fn a_file_that_is_no_document_is_a_usage_error() {
     let made = made();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("other.json");

@@ -34,7 +34,7 @@ rate = "1gbit"
 "#;
 
 #[test]
-fn a_row_carries_what_the_design_names() {
+fn a_row_has_all_columns_of_the_design() {
     let (_folder, path) = spec(PLAIN);
     let row = &rows(&path, &[])[0];
     for name in [
@@ -268,7 +268,7 @@ fn the_document_and_the_kept_folder_hold_the_same_rows() {
 }
 
 #[test]
-fn competing_traffic_has_rows_of_its_own() {
+fn competing_traffic_has_separate_rows() {
     let (_folder, path) = spec(&format!(
         "{PLAIN}\n[[cross]]\nkind = \"tcp\"\nstart = \"0s\"\n"
     ));

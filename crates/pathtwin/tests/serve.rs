@@ -51,7 +51,7 @@ fn names(path: &str) -> Vec<String> {
 }
 
 #[test]
-fn root_is_left_for_nobody_and_every_congestion_control_can_still_be_chosen() {
+fn root_is_dropped_to_nobody_and_every_congestion_control_can_still_be_chosen() {
     if !is_root() {
         eprintln!("skipped: needs root");
         return;
@@ -176,7 +176,7 @@ fn the_key_file_is_made_for_its_owner_alone_and_then_kept() {
 }
 
 #[test]
-fn a_user_that_is_not_there_is_wrong_use() {
+fn a_missing_user_is_a_usage_error() {
     let output = pathtwin()
         .args(["serve", "--port", "0", "--user", "no-such-user", "--open"])
         .output()
@@ -187,7 +187,7 @@ fn a_user_that_is_not_there_is_wrong_use() {
 
 /// It listened on every address, whatever `--listen` said, and has no key.
 #[test]
-fn iperf3_listens_only_where_it_is_told() {
+fn iperf3_listens_only_on_the_given_addresses() {
     let folder = tempfile::tempdir().expect("make a folder");
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("bind");
     let port = free.local_addr().expect("its address").port();

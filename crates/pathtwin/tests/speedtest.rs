@@ -154,7 +154,7 @@ fn the_client_of_m_lab_completes_both_tests() {
 }
 
 #[test]
-fn the_endpoints_of_librespeed_move_what_is_asked_for() {
+fn the_endpoints_of_librespeed_move_the_requested_bytes() {
     let served = Served::start(&["--open"]);
     let (head, body) = served.ask(
         "GET /backend/garbage.php?ckSize=3&r=0.5&cors=true HTTP/1.1",
@@ -264,7 +264,7 @@ fn nothing_is_moved_without_the_token_or_beyond_the_limits() {
 }
 
 #[test]
-fn the_page_names_what_limits_and_passes_an_accessibility_checker() {
+fn the_page_names_the_limit_and_passes_an_accessibility_checker() {
     let served = Served::start(&["--open", "--max-rate", "50mbit"]);
     let mut browser = Browser::start();
     for page in ["/", "/?lang=zh-CN"] {

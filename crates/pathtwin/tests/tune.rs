@@ -58,7 +58,7 @@ fn namespace() -> bool {
 const ECN: [&str; 2] = ["--set", "net.ipv4.tcp_ecn=1"];
 
 #[test]
-fn a_change_that_nobody_confirms_is_undone_and_told() {
+fn an_unconfirmed_change_is_undone_and_reported() {
     if !namespace() {
         return;
     }
@@ -295,7 +295,7 @@ fn advice() -> String {
 
 /// The words that `fix --far-ssh` runs on the far host, in their order.
 #[test]
-fn a_far_host_plans_applies_switches_and_undoes_what_an_advice_has_for_it() {
+fn a_far_host_plans_applies_switches_and_undoes_its_part_of_an_advice() {
     if !namespace() {
         return;
     }

@@ -59,7 +59,7 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
 }
 
 #[test]
-fn a_watch_reports_to_its_manager_probes_and_ends_when_told() {
+fn a_watch_reports_to_its_manager_probes_and_ends_on_a_signal() {
     let folder = tempfile::tempdir().expect("a folder");
     let key = folder.path().join("key");
     let server = Server::start(pathtwin(), &key, &[]);

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_leaves_out_what_is_below_a_hundredth() {
+    fn a_line_leaves_out_shares_below_a_hundredth() {
         use HotSpotClass::{Copy, Crypto, User};
         let profile = Profile {
             shares: vec![(Copy, 0.75), (Crypto, 0.245), (User, 0.005)],

@@ -130,7 +130,7 @@ mod tests {
 
     /// The reason was found by the wording of the preceding note.
     #[test]
-    fn an_undone_change_says_why_unless_it_was_asked_for() {
+    fn an_undone_change_states_why_unless_requested() {
         let mut change = change("rolled_back");
         let asked = text(&change);
         change.undone_because = Some(model::text!("its keeper died"));

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_a_line_and_what_is_unknown_is_no_column() {
+    fn a_connection_is_a_line_and_unknown_values_have_no_column() {
         let limited = socket(Verdict::LossOrPath, Figure::CwndLimited, Some(0.98));
         let text = table(&observation(vec![limited]), None);
         assert!(
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_does_not_count_is_said() {
+    fn uncounted_events_are_named() {
         let mut old = socket(Verdict::CannotTell, Figure::Busy, None);
         assert_eq!(because(&old), "not reported by the kernel");
         old.because = Because {

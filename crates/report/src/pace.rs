@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_has_its_times_and_what_is_never_measured_says_so() {
+    fn a_path_has_its_times_and_unmeasured_kinds_are_named() {
         let path = Paced {
             name: "office",
             host: "far.example",

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_number_has_no_interval() {
+    fn samples_with_nan_have_no_interval() {
         assert_eq!(median_interval(&[1.0, 2.0, f64::NAN]), None);
     }
 
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn values_below_zero_are_taken_as_they_are() {
+    fn negative_values_are_used_unchanged() {
         let interval = median_interval(&[-1.0, 0.0, 1.0]).unwrap();
         assert!((interval.low + interval.high).abs() < 1e-12);
         assert!((interval.high - 4.302_652_7 / 3.0_f64.sqrt()).abs() < 1e-6);

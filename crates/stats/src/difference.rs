@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn one_sample_is_compared_with_what_the_others_predict() {
+    fn one_sample_is_compared_with_the_prediction_of_the_others() {
         // Mean 3, deviation 1.5811, n = 5: 3 +- 2.7764 * 1.5811 * sqrt(6 / 5) is 3 +- 4.8088.
         let five = [1.0, 2.0, 3.0, 4.0, 5.0];
         let one = difference(&[3.0], &five).unwrap();

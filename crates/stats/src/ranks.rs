@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn shift_finds_what_was_added() {
+    fn shift_finds_the_added_constant() {
         let b = [1.0, 4.0, 2.0, 8.0, 5.0, 7.0];
         let a = b.map(|x| x + 3.0);
         let (estimate, interval) = shift(&a, &b, 0.95).unwrap();

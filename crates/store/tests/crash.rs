@@ -117,13 +117,13 @@ fn check_last(store: &mut Store, there: u64) {
 }
 
 #[test]
-fn what_was_saved_survives_a_kill() {
+fn saved_documents_survive_a_kill() {
     kill(12);
 }
 
 #[test]
 #[ignore = "takes a minute; the short form runs always"]
-fn what_was_saved_survives_two_hundred_kills() {
+fn saved_documents_survive_two_hundred_kills() {
     kill(200);
 }
 
@@ -202,7 +202,7 @@ fn a_full_disk_is_reported_and_loses_nothing() {
 }
 
 #[test]
-fn a_file_of_a_newer_version_is_refused_and_left_as_it_is() {
+fn a_file_of_a_newer_version_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let place = file(folder.path());
     Store::open(&place)
@@ -227,7 +227,7 @@ fn a_file_of_a_newer_version_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn what_is_no_history_is_left_as_it_is() {
+fn a_file_that_is_no_history_is_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let place = file(folder.path());
     fs::write(place.file().unwrap(), "notes of mine\n".repeat(100)).unwrap();

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_whose_connection_ends_is_told() {
+    fn a_sender_whose_connection_ends_is_reported() {
         let mut outlet = Zeroes::new(1 << 20).unwrap().outlet().unwrap();
         let (near, far) = pair();
         let blocked = near.try_clone().unwrap();

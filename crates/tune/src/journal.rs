@@ -22,7 +22,7 @@ const LARGEST: u64 = 4 << 20;
 /// Extension of journals.
 const EXTENSION: &str = "json";
 
-/// What is done with journals.
+/// Operations on journals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum Access {

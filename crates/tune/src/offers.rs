@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_twin_fits_only_what_is_advised_is_tried_and_a_cost_only_if_asked_for() {
+    fn where_a_twin_fits_only_advised_remedies_are_tried_and_costly_ones_on_request() {
         let all = findings(Severity::High, vec![bbr()]);
         let one = advice("fit_for_advising", "helps", r#""advised": 0,"#);
         assert_eq!(offers(&one, &all, false).len(), 1);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_helps_the_best_for_the_ends_is_tried_before_what_only_a_router_can_have() {
+    fn remedies_for_the_ends_are_tried_before_those_for_a_router() {
         let mut advice = advice("fit_for_advising", "helps", r#""advised": 0,"#);
         let remedy = |on| Remedy {
             action: bbr(),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn offers_are_tried_until_the_user_wants_no_more_or_one_is_not_undone_as_it_should_be() {
+    fn offers_are_tried_until_the_user_stops_or_a_rollback_is_incomplete() {
         let advice = advice("does_not_fit", "nothing", "");
         let all = offers(&advice, &findings(Severity::High, vec![bbr()]), false);
         let mut wanted = 2;

@@ -87,7 +87,7 @@ impl Drift {
 }
 
 impl Left {
-    /// What was left, and why, for reports in any language.
+    /// Returns the item and the reason, for reports in any language.
     pub fn text(&self) -> Text {
         match self {
             Self::NoDevice(setting) => {

@@ -33,7 +33,7 @@ pub fn room(turn: Duration, pairs: u32) -> Duration {
     turn * (2 * pairs) + AROUND
 }
 
-/// Why a measurement failed.
+/// Error of a measurement.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct MeasureError {

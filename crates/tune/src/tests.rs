@@ -339,7 +339,7 @@ fn a_value_that_cannot_be_set_again_does_not_stop_the_others() {
 }
 
 #[test]
-fn a_value_that_somebody_else_has_set_since_is_reported_and_left() {
+fn a_value_changed_by_another_program_is_reported_and_left() {
     let world = World::new();
     let plan = world.plan(NEW).unwrap();
     world.apply(&plan, alive(), usize::MAX).unwrap();
@@ -364,7 +364,7 @@ fn a_reboot_undoes_a_pending_change_and_nothing_is_written() {
 }
 
 #[test]
-fn without_privilege_every_step_names_what_it_lacks_and_nothing_is_written() {
+fn without_privilege_every_step_names_the_missing_one_and_nothing_is_written() {
     let mut world = World::new();
     world.host.unprivileged = true;
     let plan = world.plan(NEW).unwrap();
@@ -416,7 +416,7 @@ fn a_connection_that_does_not_work_before_is_named_before() {
 }
 
 #[test]
-fn a_keeper_that_does_not_start_leaves_everything_as_it_was() {
+fn a_keeper_that_does_not_start_leaves_everything_unchanged() {
     let world = World::new();
     let before = world.host.dump();
     let plan = world.plan(NEW).unwrap();

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sentence_says_what_is_missing_and_what_brings_it() {
+    fn the_sentence_names_missing_programs_and_their_packages() {
         let error = TwinError::Missing {
             missing: vec![Missing::Tcp(model::net::Direction::Up), Missing::BaseRtt],
             cut_short: true,

@@ -346,7 +346,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_budget_buys_fewer_members_before_fewer_paths_than_can_be_told_apart() {
+    fn a_small_budget_reduces_members_before_paths() {
         let size_of = |allowed| size(allowed, [1.0, 4.0]);
         assert_eq!(size_of(5.0), None);
         assert_eq!(size_of(16.0).map(|s| (s.members, s.seeds)), Some((2, 1)));

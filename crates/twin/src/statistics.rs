@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_varies_from_seed_to_seed_on_every_path_is_no_distance_of_one() {
+    fn variation_between_seeds_is_no_distance() {
         // CUBIC under random loss: windows of 5 s on one path differ by a third.
         let key = Key {
             step: StepKind::Tcp,

@@ -209,7 +209,7 @@ fn on_a_good_path_nothing_is_changed_and_each_recipe_says_why() {
 }
 
 #[test]
-fn random_loss_is_answered_with_bbr_where_it_harms_nobody() {
+fn random_loss_is_answered_with_bbr_where_it_harms_no_other_flow() {
     let twin = fitted(&scene(20.0, 0.01));
     let advice = advise(&twin, objective(Goal::Throughput, &[]), &mut Lab::new());
     let best = advice.advised().expect("bbr");
@@ -290,7 +290,7 @@ fn the_same_twin_gives_the_same_advice_in_whatever_order_the_lab_ends() {
 }
 
 #[test]
-fn an_advice_is_read_back_as_it_was_written() {
+fn an_advice_round_trips() {
     let twin = fitted(&scene(100.0, 0.001));
     let advice = advise(
         &twin,
@@ -302,7 +302,7 @@ fn an_advice_is_read_back_as_it_was_written() {
 }
 
 #[test]
-fn what_the_lab_cannot_try_is_listed_apart_with_its_reason() {
+fn untriable_remedies_are_listed_separately_with_a_reason() {
     let twin = fitted(&scene(100.0, 0.0));
     let advice = advise(&twin, objective(Goal::Balanced, &[]), &mut Lab::new());
     let tried: BTreeSet<String> = advice.tried.iter().map(|t| t.name.to_string()).collect();

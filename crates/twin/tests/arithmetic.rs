@@ -189,7 +189,7 @@ fn the_same_run_gives_the_same_bytes_in_whatever_order_the_lab_ends() {
 }
 
 #[test]
-fn a_twin_is_read_back_as_it_was_written() {
+fn a_twin_round_trips() {
     let run = compose::run(&scene(20.0, 30.0, 40.0, 0.002), 3);
     let twin = fit(&run, &mut Arithmetic::right());
     let text = serde_json::to_vec(&twin).unwrap();

@@ -53,10 +53,10 @@ pub struct Try {
     /// The figures that decided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Proved>,
-    /// Whether the hosts differed from before although the change was undone.
+    /// True if the hosts differed from before although the change was undone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left_changed: bool,
-    /// Why there is no proof.
+    /// Reasons for the lack of a proof.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub why: Vec<String>,
 }
@@ -87,7 +87,7 @@ impl Try {
 }
 
 impl Fixed {
-    /// Whether nothing is wrong with the path.
+    /// Returns true if nothing is wrong with the path.
     pub fn is_healthy(&self) -> bool {
         self.cause.iter().all(|c| *c == CauseCode::HEALTHY)
     }

@@ -51,7 +51,7 @@ fn with(cell: &Cell, cc: &str, direction: Direction) -> Cell {
 }
 
 #[test]
-fn every_profile_delivers_what_the_page_says() {
+fn every_profile_delivers_the_figures_of_the_page() {
     let made = root().join("target/x86_64-unknown-linux-musl/release/pathtwin-guest");
     let guest = std::env::var_os("PATHTWIN_GUEST").map_or(made, PathBuf::from);
     let lab = Lab::open(&Config {

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_with_a_budget_of_its_own_keeps_it() {
+    fn a_path_with_a_separate_budget_keeps_it() {
         let text = "[budget]\nmonth = \"900GB\"\n[[path]]\nhost = \"a\"\nmonth = \"1GB\"\n[[path]]\nhost = \"b\"\n";
         let paces = of(text);
         assert!(paces[0].load > paces[1].load);

@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_for_one_watch_and_what_was_written_is_read() {
+    fn a_folder_is_for_one_watch_and_its_state_round_trips() {
         let folder = tempfile::tempdir().unwrap();
         let open = Folder::open(folder.path()).unwrap();
         assert!(matches!(

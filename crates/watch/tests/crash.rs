@@ -46,7 +46,7 @@ fn child() {
 }
 
 #[test]
-fn no_kill_forgets_what_was_charged() {
+fn no_kill_forgets_a_charge() {
     let folder = tempfile::tempdir().expect("a folder");
     let (mut day, mut carried, mut carried_month) = (0.0, 0u64, String::new());
     let mut random = Random::new(9);

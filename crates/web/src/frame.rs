@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_client_may_send_is_refused() {
+    fn forbidden_requests_are_refused() {
         for wrong in [
             // Unmasked, an extension, an unknown kind, a long ping, a length of 2^63.
             &[0x82, 0x05][..],

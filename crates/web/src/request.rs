@@ -222,7 +222,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_encoded_comes_back(value in "\\PC{0,40}") {
+        fn encoded_values_round_trip(value in "\\PC{0,40}") {
             let encoded = percent_encoding::utf8_percent_encode(
                 &value, percent_encoding::NON_ALPHANUMERIC);
             let request = read(&format!("GET /?a={encoded} HTTP/1.1\r\n\r\n"));

@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_cannot_begin_a_field_of_its_own() {
+    fn a_value_cannot_begin_another_field() {
         let response = Response::see_other("/\r\nSet-Cookie: a=b");
         assert!(!response.head(true).contains("Set-Cookie"));
     }

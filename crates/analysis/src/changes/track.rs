@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_jumps_ahead_and_returns_leaves_what_was_there() {
+    fn a_clock_that_jumps_ahead_and_returns_loses_no_values() {
         let mut track = Track::default();
         let value = |at_us| Value { at_us, value: 1.0 };
         for day in 0..30 {

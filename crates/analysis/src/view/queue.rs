@@ -214,7 +214,7 @@ mod tests {
 
     /// Jitter of ±10 ms and a queue of 20 ms that others fill have the same percentiles.
     #[test]
-    fn a_queue_is_told_from_jitter_by_its_slowness() {
+    fn a_queue_is_distinguished_from_jitter_by_its_slowness() {
         let queue = probes(|n| 30_000_000 + 100_000 * n as u64);
         assert!(correlation(&queue).unwrap() > 0.8);
         let mut random = stats::Random::new(7);

@@ -32,7 +32,7 @@ pub struct Segments {
 /// A segment under load.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// What the load adds to the round trip, µs, over its repeats.
+    /// Delay added by the load to the round trip, µs, over its repeats.
     pub added_us: Spread,
     /// Share of probes that is lost, both ways together.
     pub lost: Share,
@@ -171,7 +171,7 @@ mod tests {
 
     /// Two stages that lose 10 % and 20 % of what reaches them lose 28 % together.
     #[test]
-    fn the_loss_beyond_is_that_of_what_gets_there() {
+    fn the_loss_beyond_is_a_share_of_the_packets_that_arrive_there() {
         let beyond = Share::beyond(exact(0.28), exact(0.1));
         assert!((beyond.value - 0.2).abs() < 1e-12, "{beyond:?}");
         assert_eq!(Share::beyond(exact(0.1), exact(0.12)).value, 0.0);

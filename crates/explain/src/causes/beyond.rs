@@ -33,7 +33,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-/// What to do, with the values of the Run.
+/// Returns the actions, with the values of the Run.
 fn actions(_: &Scope) -> Vec<Action> {
     vec![Action::Measure {
         what: text!("the same plan from the third point"),

@@ -27,8 +27,8 @@ const SILENT: f64 = 0.01;
 const MOST: f64 = 0.5;
 /// The same for strong evidence.
 const NEARLY_ALL: f64 = 0.8;
-/// What a third point's answers may be slower than those of the far end behind it, µs: two sets of
-/// probes in the same queue differ by chance.
+/// Maximum excess of a third point's answer time over that of the far end behind it, µs: two sets
+/// of probes in the same queue differ by chance.
 const SLOWER_US: f64 = 20_000.0;
 
 /// A segment of the path.
@@ -40,13 +40,13 @@ pub(super) enum Place {
     Beyond,
 }
 
-/// What is wrong with the whole path, and the share of it that arises near.
+/// Fault of the whole path, and the share of it that arises near.
 struct Fault {
     text: Text,
     near: f64,
 }
 
-/// Whether most of what is wrong in a direction arises on a segment.
+/// Tests whether most of the faults of a direction arise on a segment.
 pub(super) fn test(dir: &DirectionView, place: Place) -> Verdict {
     let (Some(segments), Some(third)) = (dir.segments(), dir.view.third()) else {
         return undecided(Need::Third.missing(), Need::Third.settle());
@@ -76,7 +76,7 @@ pub(super) fn test(dir: &DirectionView, place: Place) -> Verdict {
     confirmed(Strength::of(&signs), fault.text.clone(), evidence)
 }
 
-/// What is wrong: added delay that is more than fine, and loss.
+/// Returns the faults: added delay above the acceptable one, and loss.
 fn faults(dir: &DirectionView, segments: &Segments) -> Vec<Fault> {
     let mut faults = Vec::new();
     let fine = dir.default_load().map(|load| bloat::fine_us(dir, &load));

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_beside_the_truth_counts_neither_way() {
+    fn allowed_codes_count_neither_way() {
         let score = score(&[outcome(
             &[CauseCode::RECEIVE_WINDOW],
             &[CauseCode::HOST_SETTINGS],

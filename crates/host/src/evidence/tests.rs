@@ -53,7 +53,7 @@ fn facts(device: &str, index: u32, port: Option<u16>) -> HostFacts {
 /// More datagrams than a socket's buffer holds: the drops are at the socket, in nstat, and the rest
 /// waits.
 #[test]
-fn drops_of_a_udp_socket_are_told_by_its_port() {
+fn drops_of_a_udp_socket_are_reported_by_its_port() {
     let Some(ns) = netns() else { return };
     ns.run(|| {
         let full = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -84,7 +84,7 @@ fn drops_of_a_udp_socket_are_told_by_its_port() {
 
 /// A shaper of 1 Mbit/s with room for about 20 packets, and 200 sent at once.
 #[test]
-fn drops_of_a_queue_are_told_by_device_and_place() {
+fn drops_of_a_queue_are_reported_by_device_and_place() {
     let Some(ns) = netns() else { return };
     let mut nl = ns.route().unwrap();
     link::create_veth(&mut nl, &NewLink::named("a0"), &NewLink::named("a1")).unwrap();
@@ -122,7 +122,7 @@ fn drops_of_a_queue_are_told_by_device_and_place() {
 }
 
 #[test]
-fn the_own_busy_thread_is_told() {
+fn a_busy_thread_of_this_program_is_reported() {
     let scope = Scope::of(&HostFacts::default());
     let before = Snapshot::take(&scope);
     let tid = own_tid();

@@ -98,7 +98,7 @@ fn figures_are_differences_over_the_time_observed() {
 }
 
 #[test]
-fn the_congestion_window_limits_what_nothing_else_does() {
+fn the_congestion_window_limits_unless_another_limit_applies() {
     let socket = seen(|second, _, info| busy(second, info));
     assert_eq!(socket.verdict, Verdict::LossOrPath);
     assert_eq!(socket.because.figure, Figure::CwndLimited);
@@ -141,7 +141,7 @@ fn an_application_that_gives_little_is_the_limit() {
 }
 
 #[test]
-fn a_pacing_rate_limits_what_uses_it_up() {
+fn a_pacing_rate_limits_a_sender_that_reaches_it() {
     let with = |rate| {
         seen(|second, _, info| {
             busy(second, info);
@@ -154,7 +154,7 @@ fn a_pacing_rate_limits_what_uses_it_up() {
 }
 
 #[test]
-fn a_receiver_is_told_from_one_that_does_not_read() {
+fn a_receiver_is_distinguished_from_one_that_does_not_read() {
     let receiving = |unread| {
         seen(|second, socket, info| {
             info.bytes_received = Some(second * 1_000_000);
@@ -168,7 +168,7 @@ fn a_receiver_is_told_from_one_that_does_not_read() {
 }
 
 #[test]
-fn what_rests_is_idle_and_what_is_stuck_is_not() {
+fn a_resting_connection_is_idle_and_a_stuck_one_is_not() {
     assert_eq!(seen(|_, _, _| {}).verdict, Verdict::Idle);
     let stuck = seen(|second, _, info| {
         info.busy_time_us = Some(second * SECOND);
@@ -260,7 +260,7 @@ fn a_window_of_time_moves_on() {
 }
 
 #[test]
-fn what_is_limited_comes_first_and_then_what_moves_most() {
+fn limited_connections_come_first_then_the_busiest() {
     let mut watch = Watch::default();
     for second in 0..=10 {
         let sockets = [(1, 0), (2, 500), (3, 900), (4, 700)].map(|(cookie, speed)| {

@@ -40,7 +40,7 @@ fn absent_parameters_have_the_defaults_of_iperf3() {
 
 /// Newer servers refuse a burst or a flow label of 0, and lengths that are none.
 #[test]
-fn what_is_not_asked_for_is_not_sent() {
+fn unrequested_data_is_not_sent() {
     let sent = Params::default().to_json();
     for key in [
         "burst",

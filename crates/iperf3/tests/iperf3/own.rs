@@ -104,7 +104,7 @@ fn a_stream_keeps_to_its_rate() {
 }
 
 #[test]
-fn what_is_omitted_does_not_count() {
+fn the_omitted_part_does_not_count() {
     let serving = Serving::start();
     for direction in [LoadDirection::Up, LoadDirection::Down] {
         let mut options = options(Protocol::Udp, direction);
@@ -122,7 +122,7 @@ fn what_is_omitted_does_not_count() {
 }
 
 #[test]
-fn the_congestion_control_asked_for_is_used() {
+fn the_requested_congestion_control_is_used() {
     let serving = Serving::start();
     for name in congestion() {
         for direction in DIRECTIONS {

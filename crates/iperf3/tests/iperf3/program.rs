@@ -256,7 +256,7 @@ fn an_iperf3_client_gets_the_congestion_control_that_it_asks_for() {
 }
 
 #[test]
-fn an_iperf3_client_gets_the_error_of_what_the_server_does_not_do() {
+fn an_iperf3_client_gets_the_error_of_an_unsupported_test() {
     let serving = Serving::start();
     for arguments in [&["--sctp"][..], &["-t", "86400"]] {
         let output = iperf3()

@@ -98,7 +98,7 @@ fn a_flood_of_connections_does_not_block_other_clients() {
 }
 
 #[test]
-fn what_is_no_cookie_is_closed() {
+fn connections_without_a_cookie_are_closed() {
     let serving = Serving::start();
     let mut http = TcpStream::connect(serving.address).unwrap();
     http.write_all(b"GET / HTTP/1.1\r\nHost: example.org\r\nAccept: */*\r\n\r\n")
@@ -108,7 +108,7 @@ fn what_is_no_cookie_is_closed() {
 }
 
 #[test]
-fn a_second_client_is_told_that_the_server_is_busy() {
+fn a_second_client_learns_that_the_server_is_busy() {
     let serving = Serving::start();
     let first = control(&serving);
     let mut second = connect(&serving, [2; 36]);

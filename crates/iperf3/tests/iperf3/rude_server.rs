@@ -37,7 +37,7 @@ fn cookie(listener: &TcpListener) -> TcpStream {
 }
 
 #[test]
-fn a_server_that_closes_is_told_apart_from_one_that_is_busy() {
+fn a_server_that_closes_is_distinguished_from_a_busy_one() {
     assert!(matches!(after_cookie(&[]), Error::Ended));
     assert!(matches!(after_cookie(&[0xff]), Error::Busy));
 }

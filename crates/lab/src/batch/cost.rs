@@ -67,7 +67,7 @@ mod tests {
     /// docs/benchmarks.md: a virtual second of a flow at 100 Mbit/s costs about 20 ms on the image
     /// of the first release, and half of that on a faster one.
     #[test]
-    fn a_flow_at_100_mbit_costs_about_what_was_measured() {
+    fn a_flow_at_100_mbit_costs_about_the_measured_time() {
         let cost = seconds(&format!("{PATH}rate = \"100mbit\"\n"));
         assert!((0.1..=0.45).contains(&cost), "{cost}");
     }

@@ -267,7 +267,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_document_is_read_as_it_was_written() {
+    fn a_document_round_trips() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(Round::latest(folder.path()).unwrap(), None);
         let mut round = Round::first(sweep(12), "x", 1, &packing(3));

@@ -76,7 +76,7 @@ mod tests {
 
     /// The shell is the judge: it runs the script with a `pathtwin` that prints its arguments.
     #[test]
-    fn the_shell_gives_the_program_its_arguments_as_they_are() {
+    fn the_shell_passes_arguments_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("it's $HOME \"here\"");
         fs::create_dir(&place).unwrap();

@@ -145,7 +145,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_action_is_read_as_it_is_written_also_with_fields_of_the_server(
+        fn an_action_round_trips_also_with_fields_of_the_server(
             hash in "[0-9a-f]{64}", size in any::<u64>(), other in 3u64..1000, more in ".{0,20}"
         ) {
             let digest = Digest { sha256: hash, size };

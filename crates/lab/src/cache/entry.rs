@@ -142,7 +142,7 @@ mod tests {
 
         /// Cut anywhere, or with any bit turned over.
         #[test]
-        fn what_is_cut_or_changed_is_damaged(at in 0.0..1.0f64, bit in 0..8u32) {
+        fn truncated_or_changed_entries_are_damaged(at in 0.0..1.0f64, bit in 0..8u32) {
             let text = encode(&key("a"), &artifacts(&[("output.json", b"{\"schema\": 1}")]));
             let at = (text.len() as f64 * at) as usize;
             prop_assert!(decode(&key("a"), &text[..at]).is_err());

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_read_as_they_are_written() {
+    fn urls_round_trip() {
         for text in ["http://a", "http://a:8080/x/y", "http://[::1]:80"] {
             assert_eq!(text.parse::<Url>().unwrap().to_string(), text);
         }

@@ -27,7 +27,7 @@ proptest! {
     }
 
     #[test]
-    fn a_segment_is_read_as_it_is_written(count in 1usize..1000, index in 0usize..1000) {
+    fn a_segment_round_trips(count in 1usize..1000, index in 0usize..1000) {
         let segment = Segment::new(index % count + 1, count).unwrap();
         prop_assert_eq!(segment.to_string().parse(), Ok(segment));
     }
@@ -94,7 +94,7 @@ pub(crate) fn contents(total: usize, segment: &str, cells: &[usize]) -> Contents
 }
 
 #[test]
-fn a_header_of_an_earlier_version_is_read_and_a_task_has_one_of_its_own() {
+fn a_header_of_an_earlier_version_is_read_and_a_task_has_a_separate_one() {
     let rest = r#""schema":1,"name":"n","cells":2,"spec":"s","kernel":"k","guest":"g"}"#;
     let read = |part: &str| -> Header {
         let text = format!("{{{part},{rest}");

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_no_change() {
+    fn unknown_values_are_no_change() {
         let mut relay = Relay::new(Some(&tunnel(TunnelPath::Direct)));
         let mut all = samples(4);
         relay.judge(None, &mut all);

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_sender_has_is_tried() {
+    fn only_congestion_controls_of_the_sender_are_tried() {
         let mut senders = senders();
         senders.far = vec!["reno".to_owned()];
         assert_eq!(senders.of(LoadDirection::Down), ["reno"]);

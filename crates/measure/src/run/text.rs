@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_of_a_step_is_left_out() {
+    fn unknown_parts_of_a_step_are_left_out() {
         let live = Live {
             rate_bps: Some(5e6),
             step_left_s: 2.0,

@@ -37,13 +37,13 @@ const SHORTEST_TCP: Duration = Duration::from_millis(50);
 pub struct Third {
     /// Its address.
     pub address: IpAddr,
-    /// How it is probed.
+    /// Kind of its probes.
     pub way: Way,
-    /// Whether TCP is measured between it and this end, too; only with an agent.
+    /// True if TCP is also measured between it and this end; only with an agent.
     pub load: bool,
 }
 
-/// How a third point is probed.
+/// Kind of probes of a third point.
 #[derive(Clone, Debug)]
 pub enum Way {
     /// By datagrams to `pathtwin serve` at this port, with its key.
@@ -60,7 +60,7 @@ pub(crate) struct Prober {
     answers: Answers,
     /// Result of the latest probes.
     seen: Option<Probes>,
-    /// Why it is not probed any more.
+    /// Reason why it is no longer probed.
     failed: Option<FarError>,
 }
 
@@ -95,7 +95,7 @@ impl Prober {
         })
     }
 
-    /// What the run says of it.
+    /// Returns its description for the run.
     pub(crate) fn point(&self) -> ThirdPoint {
         ThirdPoint {
             address: self.address,
@@ -199,12 +199,12 @@ impl Prober {
     }
 }
 
-/// That there is no session with the third point.
+/// Returns a note that there is no session with the third point.
 pub(crate) fn unreached(error: &FarError) -> Text {
     text!("the third point is not probed: {why}", why = error.text())
 }
 
-/// That its segment was not loaded.
+/// Returns a note that its segment was not loaded.
 pub(crate) fn unmeasured(error: &FarError) -> Text {
     text!(
         "the rate between this host and the third point is not measured: {why}",

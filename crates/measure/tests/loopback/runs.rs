@@ -231,7 +231,7 @@ fn without_the_key_nothing_is_measured() {
 }
 
 #[test]
-fn what_a_server_does_not_allow_is_kept_as_failed() {
+fn a_test_the_server_refuses_is_a_failed_sample() {
     let server = Serving::start(Limits {
         rate_bps: Some(1_000_000),
         flows: 1,

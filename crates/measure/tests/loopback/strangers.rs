@@ -77,7 +77,7 @@ fn a_load_of_datagrams_is_not_taken_over_by_who_knows_its_token() {
 
 /// A client that greets with another version gets the version of the server.
 #[test]
-fn a_client_of_version_1_is_told_to_update() {
+fn a_client_of_version_1_is_asked_to_update() {
     let serving = Serving::start(limits());
     for first in [b"PTWC\x01", b"PTWD\x01"] {
         let mut stream = TcpStream::connect(serving.address).unwrap();

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentage_is_of_what_it_is_without_a_change() {
+    fn a_percentage_is_relative_to_the_value_without_a_change() {
         let keep: Keep = "goodput>=90%".parse().unwrap();
         let now = outcome(100e6, 1.0);
         assert_eq!(keep.holds(&now, &outcome(91e6, 1.0)), Some(true));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_as_the_same_bound() {
+    fn a_bound_round_trips() {
         for text in [
             "goodput>=90%",
             "goodput-down>=50mbit",
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_bounds_name_what_is_wrong() {
+    fn wrong_bounds_name_the_error() {
         let error = |text: &str| text.parse::<Keep>().unwrap_err().to_string();
         assert!(error("goodput=90%").contains("goodput>=90%"));
         assert!(error("speed>=1").contains("goodput, rtt"));

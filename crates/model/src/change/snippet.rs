@@ -262,7 +262,7 @@ mod tests {
     /// A service file with an unescaped `$(…)` would make the service manager look for a variable
     /// of that name.
     #[test]
-    fn a_service_does_not_expand_what_the_shell_is_to_expand() {
+    fn a_service_file_leaves_expansion_to_the_shell() {
         let text = snippet(&settings(), Form::CloudInit);
         assert!(
             text.contains("pt-ifb$$(cat /sys/class/net/eth0/ifindex)"),

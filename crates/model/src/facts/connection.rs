@@ -82,7 +82,7 @@ mod tests {
     proptest! {
         /// Documents of all versions hold the same text.
         #[test]
-        fn text_is_read_as_it_was_written(name in "\\PC{0,12}", kind in 0..4) {
+        fn text_round_trips(name in "\\PC{0,12}", kind in 0..4) {
             let text = match kind {
                 0 => "direct".to_owned(),
                 1 => "relayed".to_owned(),

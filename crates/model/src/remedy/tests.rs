@@ -169,7 +169,7 @@ fn a_buffer_on_trial_is_the_end_s_own() {
 
 /// A remedy counts IP packets, the queues of a path Ethernet frames: 1514 bytes for 1500.
 #[test]
-fn a_shaper_of_ip_packets_lets_so_many_through() {
+fn a_shaper_of_ip_packets_passes_the_expected_number() {
     let shaper = |on| {
         let action = Action::Shaper {
             device: None,
@@ -203,7 +203,7 @@ fn a_shaper_on_a_router_is_the_bottleneck_of_its_direction() {
 }
 
 #[test]
-fn what_the_lab_cannot_show_says_why() {
+fn untriable_remedies_state_why() {
     let why = |action, on| remedy(action, on).apply(&Path::named("p")).unwrap_err();
     assert_eq!(why(Action::Radio, Location::Near), NotTriable::OfTheLine);
     assert_eq!(why(Action::Keep, Location::Elsewhere), NotTriable::NoChange);

@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_come_back_as_they_went_in(values in prop::collection::vec(number(), 0..200)) {
+        fn numbers_round_trip(values in prop::collection::vec(number(), 0..200)) {
             let packed: Packed = values.iter().copied().collect();
             prop_assert_eq!(packed.iter().collect::<Vec<_>>(), values.clone());
             // The same form as a list.
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn invalid_numbers_are_refused() {
         for text in ["[1, \"a\"]", "[-1]", "[1.5]", "{}", "[1"] {
             assert!(serde_json::from_str::<Packed>(text).is_err(), "{text}");
         }

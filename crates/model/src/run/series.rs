@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_comes_back_as_it_went_in() {
+    fn a_column_round_trips() {
         let mut series = Series {
             at_us: vec![0, 10, 20],
             ..Series::default()
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_thinned_keeps_its_ends_and_grows_by_as_much() {
+    fn thinned_series_keep_their_ends_and_increase() {
         let times: Vec<i64> = (0..1003).map(|n| n * 10).collect();
         let mut series = Series {
             at_us: times.clone(),

@@ -17,14 +17,14 @@ use crate::{
 pub struct ThirdPoint {
     /// Its address.
     pub address: IpAddr,
-    /// What answers there.
+    /// Kind of answers.
     pub answers: ThirdAnswers,
     /// Goodput of TCP between it and the near end, without the load; empty = not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<SegmentRate>,
 }
 
-/// What answers probes at a third point.
+/// Kind of answers of a third point to probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThirdAnswers {

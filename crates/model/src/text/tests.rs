@@ -33,7 +33,7 @@ fn a_value_is_not_a_template() {
 }
 
 #[test]
-fn what_a_catalogue_lacks_is_not_half_translated() {
+fn a_missing_entry_is_not_half_translated() {
     let message = text!("{cc} gets {rate}", cc = "cubic", rate = text!("little"));
     assert_eq!(message.render(&german()), None);
 }
@@ -114,7 +114,7 @@ fn value() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(value in value()) {
+    fn written_files_are_read_back(value in value()) {
         let written = serde_json::to_string(&value).unwrap();
         prop_assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), value.clone());
         let text = text!("so {value}", value = value);

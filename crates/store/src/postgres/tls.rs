@@ -129,7 +129,7 @@ mod tests {
 
     /// PostgreSQL 17, tables 32.1 and section 32.1.2 on sslrootcert.
     #[test]
-    fn modes_check_what_libpq_checks() {
+    fn modes_check_the_same_as_libpq() {
         let file = ("sslrootcert", "/r.pem");
         let system = ("sslrootcert", "system");
         for (given, mode, check) in [
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_check_nothing_is_refused() {
+    fn modes_that_check_nothing_are_refused() {
         for (given, reason) in [
             (&[("sslmode", "verify-full")][..], "sslrootcert=system"),
             (&[("sslmode", "verify-ca")], "sslrootcert=FILE"),

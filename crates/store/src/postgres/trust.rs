@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_for_nobody_else() {
+    fn a_key_is_readable_by_its_owner_only() {
         let error = private_key(&PathBuf::from(FILE)).unwrap_err().to_string();
         assert!(error.contains("chmod 600"), "{error}");
     }

@@ -53,7 +53,7 @@ fn a_private_file_is_its_owners_alone_whatever_was_there() {
 }
 
 #[test]
-fn what_somebody_put_at_the_first_name_is_neither_followed_nor_reused() {
+fn a_planted_file_is_neither_followed_nor_reused() {
     let folder = Folder::new("planted");
     let (victim, file) = (folder.at("victim"), folder.at("key"));
     fs::write(&victim, "not to be touched").unwrap();
@@ -155,7 +155,7 @@ fn a_secret_that_others_can_read_is_refused_with_the_command_that_mends_it() {
 }
 
 #[test]
-fn what_a_guest_left_is_read_only_if_it_is_an_ordinary_file() {
+fn results_are_read_only_from_regular_files() {
     let folder = Folder::new("untrusted");
     let (secret, link, pipe) = (folder.at("secret"), folder.at("output"), folder.at("pipe"));
     fs::write(&secret, "of the caller").unwrap();

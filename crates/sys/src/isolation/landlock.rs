@@ -152,7 +152,7 @@ mod tests {
 
     /// A kernel rejects bits of later versions.
     #[test]
-    fn no_bit_is_asked_for_before_its_version() {
+    fn no_bit_is_requested_before_its_version() {
         let bits = |v: u32| {
             let Handled {
                 files,

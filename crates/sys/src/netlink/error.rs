@@ -64,7 +64,7 @@ impl NetlinkError {
         )
     }
 
-    /// Why the kernel refused the request.
+    /// Returns why the kernel refused the request.
     pub fn cause(&self) -> Value {
         let mut cause = Value::from(&self.io());
         if let Some(message) = &self.kernel_message {

@@ -21,7 +21,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_built_is_read_back(
+    fn built_messages_are_parsed_back(
         attrs in proptest::collection::vec(
             (0u16..0x3fff, proptest::collection::vec(any::<u8>(), 0..40)), 0..20),
     ) {
@@ -66,7 +66,7 @@ fn an_error_carries_the_kernels_text() {
 }
 
 #[test]
-fn an_error_says_what_failed_on_what() {
+fn an_error_names_the_operation_and_its_object() {
     let mut error = NetlinkError::new("add qdisc netem to link 3", libc::EPERM);
     error.kernel_message = Some("words".to_owned());
     let text = error.to_string();
@@ -97,7 +97,7 @@ fn a_refusal_of_the_kernel_is_a_text_that_can_be_translated() {
 }
 
 #[test]
-fn what_the_kernel_says_of_its_refusal_is_kept() {
+fn the_kernels_message_of_a_refusal_is_kept() {
     let error = NetlinkError {
         kernel_message: Some("Unknown qdisc".to_owned()),
         ..NetlinkError::new("add qdisc", 19)

@@ -79,7 +79,7 @@ proptest! {
     }
 
     #[test]
-    fn what_the_kernel_writes_is_read_back(
+    fn the_kernels_output_is_parsed_back(
         (local, remote) in endpoint(),
         ports in any::<(u16, u16)>(),
         cookie in any::<u64>(),
@@ -169,7 +169,7 @@ fn one(sockets: &[TcpSocket], stream: &TcpStream) -> TcpSocket {
 }
 
 #[test]
-fn a_dump_says_what_the_sockets_own_options_say() {
+fn a_dump_matches_the_options_of_the_sockets() {
     for address in ["127.0.0.1:0", "[::1]:0"] {
         let (near, far, sockets) = connection(address);
         let (a, b) = (one(&sockets, &near), one(&sockets, &far));

@@ -21,15 +21,15 @@ pub const HEADER: usize = 8;
 const TYPES_V4: [u8; 2] = [8, 0];
 const TYPES_V6: [u8; 2] = [128, 129];
 
-/// How messages of a socket look.
+/// Format of a socket's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
     types: [u8; 2],
     id: u16,
-    /// Whether the socket is a raw one. Its sender sets the identifier, and it reads all messages
-    /// of the peer.
+    /// True for a raw socket. Its sender sets the identifier, and it reads all messages of the
+    /// peer.
     raw: bool,
-    /// Whether, in addition, the sender sets the checksum, and an IPv4 header comes first: the
+    /// True if, in addition, the sender sets the checksum, and an IPv4 header comes first: the
     /// kernel sums ICMPv6 also of raw sockets (RFC 3542 section 3.1).
     raw_v4: bool,
 }

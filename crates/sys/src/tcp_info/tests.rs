@@ -52,7 +52,7 @@ fn gains_of_bbr_are_scaled() {
 }
 
 #[test]
-fn a_connection_tells_what_it_sent() {
+fn a_connection_reports_the_bytes_it_sent() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (mut far, _) = listener.accept().unwrap();

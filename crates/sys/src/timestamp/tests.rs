@@ -55,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn what_the_kernel_writes_is_read_back(
+    fn the_kernels_output_is_parsed_back(
         seconds in 1u64..1 << 33, nanoseconds in 0u64..1_000_000_000, key: u32,
         new: bool, six: bool, sent: bool,
     ) {

@@ -25,7 +25,7 @@ fn peer(n: u8) -> Peer {
 }
 
 #[test]
-fn what_is_set_is_read_back() {
+fn set_values_are_read_back() {
     let device = Device {
         private_key: Some([1; 32]),
         listen_port: Some(51_820),

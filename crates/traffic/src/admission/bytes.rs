@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_there_is_not_taken() {
+    fn unavailable_bytes_are_not_taken() {
         let budget = Budget::new(Some(100));
         budget.spend(60).unwrap();
         assert_eq!(budget.left(), Some(40));

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_bound_nobody_pauses() {
+    fn without_a_limit_no_load_pauses() {
         let none = || Meter::new(None);
         assert_eq!(Meter::charge(&[none(), none()], u64::MAX), None);
         assert!(!Meter::is_behind(&[none(), none()]));

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_shares_a_network_shares_an_account() {
+    fn clients_of_a_network_share_an_account() {
         let (networks, totals) = (Networks::default(), Totals::default());
         let server = Account::new(Scope::Server, totals.server(), None);
         let account = |ip: &str| networks.account(ip.parse().unwrap(), &totals, &server);

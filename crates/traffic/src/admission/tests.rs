@@ -45,7 +45,7 @@ fn all_that_was_held_is_back_when_the_last_copy_is_dropped() {
 }
 
 #[test]
-fn what_is_refused_at_one_level_is_held_at_none() {
+fn a_refusal_at_one_level_holds_nothing_at_any() {
     let totals = Totals {
         connections: 12,
         ..Totals::default()

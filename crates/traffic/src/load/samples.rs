@@ -225,7 +225,7 @@ mod tests {
 
     /// A receiver where the kernel reports nothing, as under QEMU's user mode.
     #[test]
-    fn what_the_kernel_does_not_report_is_absent_and_not_0() {
+    fn unreported_values_are_absent_and_not_0() {
         let samples = Samples {
             at_ns: vec![0, 10_000_000],
             lengths: vec![0, 0],

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn other_protocols_and_versions_are_told_apart() {
+    fn other_protocols_and_versions_are_distinguished() {
         assert_eq!(parse(b"GET / HTTP/1.1"), Parsed::Foreign);
         assert_eq!(parse(b"PTWC\x09"), Parsed::Version(9));
         for refusal in [

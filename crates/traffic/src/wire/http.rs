@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_request_is_left_alone() {
+    fn bytes_after_a_request_are_not_read() {
         let two = [REQUEST, b"GET "].concat();
         assert_eq!(request(&two), Parsed::Whole(GET, REQUEST.len()));
     }

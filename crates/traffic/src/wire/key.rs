@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_read_as_it_was_written() {
+    fn a_key_round_trips() {
         let key = Key::generate().unwrap();
         assert_eq!(key.to_string().parse(), Ok(key.clone()));
         assert_eq!(format!(" {key}\n").parse(), Ok(key));

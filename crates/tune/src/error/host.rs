@@ -14,9 +14,9 @@ pub enum HostError {
     Sysctl(#[from] sys::sysctl::SysctlError),
     /// Another call of the kernel.
     Io {
-        /// What was attempted.
+        /// The operation.
         operation: Operation,
-        /// Why it failed.
+        /// The I/O error.
         #[source]
         error: io::Error,
     },

@@ -4,7 +4,7 @@ use std::io;
 
 use model::{change::State, text, text::Text};
 
-/// Why a change does not last beyond the next boot. The running kernel is as it was.
+/// Reason why a change does not survive the next boot. The running kernel is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.text())]
 pub enum PersistError {
@@ -20,7 +20,7 @@ pub enum PersistError {
     Write {
         /// The file.
         file: String,
-        /// Why it failed.
+        /// The I/O error.
         #[source]
         error: io::Error,
     },

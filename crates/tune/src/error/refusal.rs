@@ -20,7 +20,7 @@ pub struct Refusal {
     pub reason: RefusalReason,
 }
 
-/// Why a setting is not changed.
+/// Reason for refusing to change a setting.
 #[derive(Debug)]
 pub enum RefusalReason {
     /// Another value is given for it.
@@ -35,9 +35,9 @@ pub enum RefusalReason {
     ReadOnly,
     /// A parameter has another number of values.
     ValueCount {
-        /// How many it has.
+        /// Number it has.
         has: usize,
-        /// How many were given.
+        /// Number given.
         given: usize,
         /// Its present value.
         now: String,
@@ -137,7 +137,7 @@ pub enum RefusalReason {
     ModulesLocked,
     /// More processors than the host has.
     TooManyProcessors {
-        /// How many it has.
+        /// Number it has.
         has: usize,
     },
     /// The entry of the route cannot be parsed.
@@ -182,7 +182,7 @@ impl Refusal {
         )
     }
 
-    /// What to do.
+    /// Returns the action that helps.
     fn hint(&self) -> Text {
         if let RefusalReason::Unreadable(_) = &self.reason {
             return match &self.setting {
@@ -316,7 +316,7 @@ impl RefusalReason {
         }
     }
 
-    /// What to do; an unreadable setting has a hint of its own.
+    /// Returns the action that helps; an unreadable setting has a separate hint.
     fn hint(&self) -> Text {
         match self {
             Self::Twice => text!("give one value"),

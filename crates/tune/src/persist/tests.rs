@@ -173,7 +173,7 @@ fn a_file_that_wins_at_boot_is_named_and_nothing_stays() {
 }
 
 #[test]
-fn a_file_that_somebody_edited_stays_and_is_named() {
+fn an_edited_file_stays_and_is_named() {
     let scene = Scene::new(DEBIAN);
     scene.confirmed(&change(&["net.ipv4.tcp_ecn=1"], &[]));
     let kept = scene.act(|env, root| persist(env, ID, root)).unwrap();

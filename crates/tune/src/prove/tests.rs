@@ -229,7 +229,7 @@ fn a_gain_without_any_sign_of_the_setting_is_undone() {
 }
 
 #[test]
-fn what_an_advice_promised_is_what_is_asked_for() {
+fn the_predicted_figures_are_the_criteria() {
     let promised = Change {
         direction: Direction::Down,
         figure: AdviceFigure::LoadedP50,
@@ -256,7 +256,7 @@ fn what_an_advice_promised_is_what_is_asked_for() {
 }
 
 #[test]
-fn what_is_switched_once_is_measured_before_and_after() {
+fn a_host_switched_once_is_measured_before_and_after() {
     assert_eq!(
         Order::OneAfterOther.turns(3),
         [false, false, false, true, true, true]

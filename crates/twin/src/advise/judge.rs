@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn guards_name_what_gets_worse() {
+    fn guards_name_the_figure_that_gets_worse() {
         let before = [outcome(1e7, 3e4)];
         let mut after = [outcome(3e7, 6e4)];
         after[0].retransmitted = Some(0.05);

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_that_overflowed_is_what_was_in_it_whatever_the_probes_waited() {
+    fn a_buffer_that_overflowed_is_its_content_at_any_delay_of_the_probes() {
         // A queue of 125 kB at 5 Mbit/s, whose probes waited 184 ms in the median while it filled.
         let steps = [held(124_900.0, true), held(123_000.0, true)];
         let found = buffer(&steps, Some(0.184), 5e6).unwrap().estimate();
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_that_nothing_filled_may_be_larger_than_what_was_in_it() {
+    fn a_buffer_that_nothing_filled_may_be_larger_than_its_content() {
         // 400 ms at 20 Mbit/s are 1 MB, of which an overload of 1.5 s filled 933 kB.
         let steps = [held(812_700.0, false), held(933_000.0, false)];
         let found = buffer(&steps, Some(0.197), 20e6).unwrap().estimate();

@@ -1,4 +1,4 @@
-//! Whether `explain` names the right segment: drawn paths of two lines in series, of which at most
+//! Accuracy of the segment named by `explain`: drawn paths of two lines in series, of which at most
 //! one has a fault, measured with a third point between them.
 
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use model::{
 };
 use stats::{Random, wilson};
 
-/// What is wrong with a drawn path.
+/// Fault of a drawn path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Nothing.
@@ -61,7 +61,7 @@ impl Fault {
 /// A drawn path.
 #[derive(Clone, Debug)]
 pub struct Drawn {
-    /// What is wrong with it.
+    /// Its fault.
     pub fault: Fault,
     /// The path.
     pub cell: Cell,
@@ -119,7 +119,7 @@ fn one(number: usize, random: &mut Random) -> Result<Drawn, SpecError> {
     Ok(Drawn { fault, cell })
 }
 
-/// Whether the findings name the segment at fault and no other.
+/// Returns true if the findings name the segment at fault and no other.
 pub fn is_right(fault: Fault, findings: &Findings) -> bool {
     named(findings) == fault.code().into_iter().collect::<Vec<_>>()
 }
@@ -131,7 +131,7 @@ fn named(findings: &Findings) -> Vec<CauseCode> {
     segments.into_iter().filter(found).collect()
 }
 
-/// How often the findings are right, by fault, as a table; and each that is not.
+/// Returns a table of correct findings by fault, and each wrong one.
 pub fn markdown(judged: &[(Fault, String, Findings)]) -> String {
     let mut out = String::from("| fault | paths | right | 95 % interval |\n|---|--:|--:|---|\n");
     let mut row = |name: &str, of: &dyn Fn(Fault) -> bool| {

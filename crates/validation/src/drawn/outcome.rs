@@ -368,7 +368,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_no_rule_names_is_right_with_silence() {
+    fn causes_without_a_rule_need_no_finding() {
         let short = Fault::ShortBuffer(Direction::Up);
         assert_eq!(judged(&[short], &[]), Judged::Right);
         assert_eq!(

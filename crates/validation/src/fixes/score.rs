@@ -109,7 +109,7 @@ fn acts(remedy: &Remedy, figures: &[Proved]) -> bool {
     }
 }
 
-/// Whether a figure is worse beyond its bound.
+/// Returns true if a figure is worse beyond its bound.
 fn is_worse(figure: &Proved) -> bool {
     let (without, with) = (figure.without, figure.with);
     let beyond = match figure.figure.better() {

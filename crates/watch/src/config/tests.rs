@@ -31,7 +31,7 @@ fn an_unknown_key_names_its_line_and_the_nearest() {
 }
 
 #[test]
-fn all_problems_are_named_at_once_with_what_would_be_right() {
+fn all_problems_are_reported_at_once_with_valid_values() {
     let text = "listen = \"0.0.0.0:80\"\n[budget]\nmonth = \"2 apples\"\n[alarm]\nquiet = \"22-7\"\n\
                 change = \"80%\"\nwebhook = \"ftp://x\"\n[[path]]\nload = \"1s\"\nopen = \"yes\"\n";
     let error = parse("w.toml", text).unwrap_err();
@@ -56,7 +56,7 @@ fn all_problems_are_named_at_once_with_what_would_be_right() {
 }
 
 #[test]
-fn what_cannot_be_watched_is_refused() {
+fn unwatchable_configs_are_refused() {
     assert!(wrong("").contains("[[path]]"));
     assert!(wrong("[[path]\n").starts_with("w.toml:1:"));
     let twice = "[[path]]\nhost = \"a\"\n[[path]]\nhost = \"a\"\n";

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_beyond_what_is_usual_is_named_by_its_direction() {
+    fn an_unusual_day_is_named_by_its_direction() {
         for (last, tone) in [
             (94e6, Tone::Usual),
             (97e6, Tone::Usual),

@@ -91,7 +91,7 @@ fn functions_have_their_classes() {
 
 /// Datagrams over loopback are copied in and out, and cross the network stack.
 #[test]
-fn a_load_is_seen_for_what_it_is() {
+fn a_load_is_classified_by_its_functions() {
     let recording = match Recording::start() {
         Ok(recording) => recording,
         Err(e) => {

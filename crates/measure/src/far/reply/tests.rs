@@ -68,7 +68,7 @@ fn outcomes() -> [(&'static str, message::Outcome); 6] {
 }
 
 #[test]
-fn replies_are_read_as_they_were_sent() {
+fn replies_round_trip() {
     let welcome = Welcome {
         program: "1.0".to_owned(),
         abilities: vec!["quic".to_owned()],
@@ -136,7 +136,7 @@ fn another_reply_than_the_one_due_is_an_error_that_names_both() {
 
 /// After any change of one byte, a reply accepted as an outcome of TCP is one to the server, too.
 #[test]
-fn a_damaged_reply_is_refused_or_what_the_server_would_read() {
+fn a_damaged_reply_is_refused_or_read_like_by_the_server() {
     let [(_, tcp), ..] = outcomes();
     let text = serde_json::to_vec(&Numbered(7, finished(tcp))).unwrap();
     let mut taken = 0;

@@ -12,14 +12,14 @@ use traffic::wire::{Key, PORT};
 use super::{Third, Way};
 use crate::reach::{self, ReachError};
 
-/// How long a host may take to answer a probe.
+/// Timeout of a host's answer to a probe.
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// ICMP requests before a host counts as silent.
 const TRIES: u16 = 3;
 /// Ports of which a router often has one open, and refuses the others.
 const PORTS: [u16; 3] = [80, 53, 443];
 
-/// Why there is no third point.
+/// Reason why there is no third point.
 #[derive(Debug, thiserror::Error)]
 pub enum ThirdError {
     /// The route to the far end has no gateway.
@@ -97,7 +97,7 @@ fn resolved(name: &str) -> Result<IpAddr, ThirdError> {
     Ok(first.ip())
 }
 
-/// How a host without an agent answers.
+/// Returns the kind of probes that a host without an agent answers.
 fn without_agent(address: IpAddr) -> Result<Way, ThirdError> {
     if answers_icmp(address) {
         return Ok(Way::Icmp);

@@ -16,8 +16,8 @@ use sys::clock::Instant;
 use super::Probe;
 use crate::spawn;
 
-/// When a connection that is not answered counts as lost: before a SYN is retransmitted (1 s, RFC
-/// 6298 section 2), so that each probe is one packet.
+/// Time after which an unanswered connection counts as lost: before a SYN is retransmitted (1 s,
+/// RFC 6298 section 2), so that each probe is one packet.
 const TIMEOUT: Duration = Duration::from_millis(900);
 
 /// Running probes by connections, one at a time. Dropping it ends them.

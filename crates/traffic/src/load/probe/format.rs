@@ -1,4 +1,4 @@
-//! What probes look like on the wire.
+//! Wire format of probes.
 
 use sys::socket::icmp::{Echo, HEADER};
 

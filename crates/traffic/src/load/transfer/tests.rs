@@ -47,7 +47,7 @@ fn lease(bytes: u64) -> Lease {
 }
 
 #[test]
-fn what_a_call_did_not_send_is_given_back() {
+fn unsent_bytes_are_returned() {
     let lease = lease(100);
     let mut calls = Calls::new(4);
     send(&lease, &mut calls, |most| Ok(most - 3)).unwrap();

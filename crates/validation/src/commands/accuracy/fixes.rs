@@ -33,7 +33,7 @@ const AGAIN: u64 = 10_000;
 
 /// The scenarios, and where their results are kept.
 pub(super) struct Size<'a> {
-    /// How many.
+    /// Number of scenarios.
     pub(super) scenarios: usize,
     /// Folder of the corpus.
     pub(super) corpus: &'a Path,

@@ -56,7 +56,7 @@ fn a_path_on_which_nothing_recovers_anything_is_healthy_whatever_its_spec_says()
 }
 
 #[test]
-fn what_recovers_seven_per_cent_is_allowed_and_not_demanded() {
+fn a_recovery_of_seven_per_cent_is_allowed_and_not_required() {
     let truth = derive(&cell(LOSSY), |left| {
         (if left.contains(&LOSS) { 93.0 } else { 100.0 }, 10.0)
     });
@@ -138,7 +138,7 @@ fn a_tunnel_that_does_not_fit_is_a_cause_by_its_packets() {
 /// A deep queue of the upload that matters and one of the download that matters little: a finding
 /// about the latter counted as the wrong direction of the former.
 #[test]
-fn what_matters_little_is_allowed_in_its_own_direction() {
+fn small_effects_are_allowed_in_their_direction() {
     let spec = "[path]\nrate = \"10mbit\"\nrtt = \"20ms\"\nbuffer = \"300ms\"\n";
     let (up, down) = (
         Fault::DeepQueue(Direction::Up),
@@ -195,7 +195,7 @@ fn the_time_of_a_few_packets_on_a_slow_line_is_no_latency() {
 
 /// The ends cannot see the treatment of a tunnel's packets by routers, unless it costs something.
 #[test]
-fn a_tunnel_between_routers_that_does_not_fit_has_a_name_by_what_it_costs() {
+fn a_tunnel_between_routers_that_does_not_fit_is_named_by_its_cost() {
     let spec =
         "[path]\nrate = \"50mbit\"\nbuffer = \"20ms\"\n[tunnel]\nmtu = 1480\nat = \"routers\"\n";
     let truth = derive(&cell(spec), |_| (45.0, 5.0));

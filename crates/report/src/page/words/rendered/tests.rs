@@ -212,7 +212,7 @@ fn rules_say_nothing_but_templates() {
 
 /// With PATHTWIN_TEXTS=FILE all texts are written there in both languages, for review.
 #[test]
-fn what_rules_say_is_said_in_chinese() {
+fn texts_of_rules_are_in_chinese() {
     let words = Words::new(Lang::SimplifiedChinese);
     let is_chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
     let mut message = BTreeMap::new();
@@ -241,7 +241,7 @@ fn what_rules_say_is_said_in_chinese() {
 }
 
 #[test]
-fn what_the_catalogue_lacks_stays_english_and_is_marked() {
+fn untranslated_texts_stay_english_and_are_marked() {
     let words = Words::new(Lang::SimplifiedChinese);
     let rendered = words.render(&Text::plain("the moon is full"));
     assert_eq!(
@@ -269,7 +269,7 @@ fn what_the_catalogue_lacks_stays_english_and_is_marked() {
 }
 
 #[test]
-fn english_pages_say_what_findings_say() {
+fn english_pages_match_the_findings() {
     let words = Words::new(Lang::English);
     for findings in judged() {
         for text in texts(&findings) {
