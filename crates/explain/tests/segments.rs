@@ -1,4 +1,4 @@
-//! Segments of composed Runs: what the third point sees decides on which one a fault is.
+//! Segments of composed Runs: the probes of the third point decide on which one a fault is.
 
 #![allow(clippy::unwrap_used)]
 
@@ -91,8 +91,8 @@ fn a_path_without_fault_has_no_guilty_segment() {
     assert_eq!(ruled_out.filter(|c| *c == "beyond").count(), 2);
 }
 
-/// Routers answer pings late when they are busy: that is no queue of the segment, because what goes
-/// on to the far end does not wait.
+/// Routers answer pings late when they are busy: that is no queue of the segment, because packets
+/// to the far end do not wait.
 #[test]
 fn a_router_that_answers_late_is_no_slow_segment() {
     let run = with_third(&deep(), ThirdAnswers::Icmp, 2.0, 0.0);

@@ -2,9 +2,9 @@
 //! is not run again.
 //!
 //! Results are looked for in this order: the user's own [`folder`], the read-only folder of a team,
-//! a [`remote`] cache over HTTP. Results found below are stored in the own folder, and new results
-//! go to the own folder and to the remote cache. Wherever a result comes from, its checksum and key
-//! are checked, and one that fails is not used.
+//! a [`remote`] cache over HTTP. Results found below are stored in the user's own folder, and new
+//! results go to that folder and to the remote cache. Wherever a result comes from, its checksum
+//! and key are checked, and one that fails is not used.
 
 pub mod action;
 mod config;
@@ -189,12 +189,13 @@ impl Cache {
         notes
     }
 
-    /// Evicts the least recently used results of the own folder, above the size limit.
+    /// Evicts the least recently used results of the user's own folder, above the size limit.
     pub(crate) fn trim(&self) {
         self.own.trim();
     }
 
-    /// Records the use of a result, and stores it in the own folder if it was found elsewhere.
+    /// Records the use of a result, and stores it in the user's own folder if it was found
+    /// elsewhere.
     fn keep(&self, key: &blake3::Hash, text: &[u8], place: &Folder) {
         match place.is_own() {
             true => place.touch(key),

@@ -154,7 +154,7 @@ pub enum ChangeError {
 }
 
 impl ChangeError {
-    /// The error with its values, for reports in any language. What a parser says is English.
+    /// The error with its values, for reports in any language. Messages of a parser are English.
     pub fn text(&self) -> Text {
         match self {
             Self::Malformed(error) => text!("not a change: {error}", error = error.to_string()),

@@ -249,7 +249,7 @@ mod tests {
     use super::*;
     use crate::change::State;
 
-    /// What was a plain string is a text now.
+    /// Former plain strings are texts now.
     #[test]
     fn a_proof_of_an_earlier_program_is_read() {
         let stored = r#"{"error": "turn 1 failed", "left_changed": "net.a = 1; net.b = 2",

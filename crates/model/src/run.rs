@@ -141,7 +141,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// The error with its values, for reports in any language. What a parser reports is English.
+    /// The error with its values, for reports in any language. Messages of a parser are English.
     pub fn text(&self) -> Text {
         match self {
             Self::Format(error) => text!("not a run: {error}", error = error.to_string()),

@@ -78,7 +78,7 @@ fn the_page_draws_its_charts_without_an_error_at_every_size_and_in_both_language
 }
 
 /// Elements that are cut off: beyond the window without an ancestor that scrolls, or wider than a
-/// box that hides what does not fit.
+/// box that hides the overflow.
 const CUT_OFF: &str = "[...document.querySelectorAll('body *')].filter(e => {
     const box = e.getBoundingClientRect(), style = getComputedStyle(e);
     if (box.width < 2 || box.height < 2 || style.visibility === 'hidden') return false;

@@ -333,7 +333,7 @@ fn the_page_names_the_limit_and_passes_an_accessibility_checker() {
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);
 }
 
-/// Whether this user may give a socket that congestion control.
+/// Returns true if this user may give a socket that congestion control.
 fn may_use(cc: &str) -> bool {
     let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     rustix::net::sockopt::set_tcp_congestion(&socket, cc).is_ok()

@@ -1,5 +1,4 @@
-//! What people read on a terminal of 80 columns and 24 lines: nothing is wider, and the answer is
-//! first.
+//! Output on a terminal of 80 columns and 24 lines: nothing is wider, and the answer is first.
 
 #![allow(clippy::expect_used)]
 
@@ -16,7 +15,7 @@ use common::{pathtwin, spec, text};
 const COLUMNS: usize = 80;
 const LINES: usize = 24;
 
-/// What a terminal shows of a command: each state of each line, without control sequences.
+/// Returns the terminal output of a command: each state of each line, without control sequences.
 fn on_terminal(arguments: &[&str]) -> Vec<String> {
     let program = pathtwin();
     let quoted: Vec<String> = arguments.iter().map(|a| format!("'{a}'")).collect();
@@ -52,7 +51,7 @@ fn plain(line: &str) -> String {
     out
 }
 
-/// No line is wider than the terminal; returns what was shown.
+/// No line is wider than the terminal; returns the output.
 fn assert_fits(arguments: &[&str]) -> Vec<String> {
     let lines = on_terminal(arguments);
     assert!(lines.len() > 1, "{arguments:?}: {lines:?}");

@@ -21,7 +21,7 @@ use crate::{
     wrap::{self, command},
 };
 
-/// How to measure between two hosts, where both ends were this one.
+/// Instructions to measure between two hosts, where both ends were this one.
 const ELSEWHERE: &str = "  on the other host: pathtwin serve\n  here: the command that it prints\n";
 
 /// Dimensions of the terminal.

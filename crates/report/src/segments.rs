@@ -1,5 +1,4 @@
-//! A run by segments as text: what the load adds and what is lost before and beyond the third
-//! point.
+//! A run by segments as text: added delay and loss before and beyond the third point.
 
 use std::fmt::Write as _;
 
@@ -89,7 +88,7 @@ mod tests {
             text.contains("third point 192.0.2.1 by ICMP echo"),
             "{text}"
         );
-        // What the third point sees is all there is: nothing is left beyond it.
+        // All of the fault is before the third point: nothing is left beyond it.
         assert!(
             text.contains("down beyond it: the load adds 0 ms"),
             "{text}"

@@ -37,7 +37,7 @@ pub struct Document {
 /// One figure of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureRow {
-    /// What was run.
+    /// Step that was run.
     pub step: StepName,
     /// Kind of the figure.
     pub figure: FigureName,

@@ -128,7 +128,7 @@ pub enum StoreError {
     },
 }
 
-/// What is done with a history.
+/// Operation on a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum Work {

@@ -299,8 +299,8 @@ fn a_series_of_version_1_has_the_name_of_later_runs() {
     );
 }
 
-/// A newer version measures what this one does not know: its series are listed, read and moved with
-/// their document under the names that it gave them.
+/// A newer version measures figures unknown to this one: their series are listed, read and moved
+/// with their document under the names that it gave them.
 #[test]
 fn series_of_a_newer_version_keep_their_names() {
     let folder = tempfile::tempdir().unwrap();

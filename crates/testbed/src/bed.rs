@@ -51,7 +51,7 @@ pub struct LossStage {
     pub device: u32,
     /// Location of its counters.
     pub counter: LossCounter,
-    /// Which.
+    /// The lossy stage.
     pub stage: LossyStage,
     /// Direction of the packets.
     pub direction: Direction,

@@ -17,7 +17,7 @@ pub(crate) const CLASS: Handle = Handle::new(1, 1);
 /// The queues of a stage.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StageQueues {
-    /// Holds the class; what is not in it passes at once.
+    /// Contains the class; packets not in it pass at once.
     pub(crate) root: Qdisc,
     /// The rate.
     pub(crate) class: tc::HtbClass,
@@ -25,7 +25,7 @@ pub(crate) struct StageQueues {
     pub(crate) queue: AttachedQueue,
 }
 
-/// The queues of a tunnel's stage: a filter names what is in its class.
+/// The queues of a tunnel's stage: a filter selects the packets of its class.
 pub(crate) fn tunnel(
     line: &TunnelStage,
     cell: &Cell,

@@ -43,8 +43,8 @@ pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advi
     all.take(OFFERS).collect()
 }
 
-/// The place of the best candidate: what is advised, if it is for the ends; else the best that is,
-/// because no host on the path between them can be changed from here. If none is, what is advised:
+/// The index of the best candidate: the advised one, if it is for the ends; else the best that is,
+/// because no host on the path between them can be changed from here. If none is, the advised one:
 /// its refusal names the host that it is for.
 fn best(advice: &Advice, at_a_cost: bool) -> Option<usize> {
     let advised = advice.advised;

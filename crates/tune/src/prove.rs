@@ -39,12 +39,12 @@ pub fn room(turn: Duration, pairs: u32) -> Duration {
 pub struct MeasureError {
     /// The reason, for reports in any language.
     pub text: Text,
-    /// The error of whoever carried it out, if it was an error.
+    /// The error of the code that carried it out, if it was an error.
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl MeasureError {
-    /// The error of whoever carried it out, with its text.
+    /// The error of the code that carried it out, with its text.
     pub fn new(text: Text, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self {
             text,

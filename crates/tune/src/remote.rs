@@ -60,8 +60,7 @@ pub enum RemoteError {
 }
 
 impl RemoteError {
-    /// The error with its values, for reports in any language. What the other host printed is in
-    /// its words.
+    /// The error with its values, for reports in any language. Output of the other host is quoted.
     pub fn text(&self) -> Text {
         match self {
             Self::Start { program, error } => {

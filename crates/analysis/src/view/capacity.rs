@@ -14,8 +14,8 @@ impl DirectionView<'_> {
         is_reached.then_some(most)
     }
 
-    /// Whether every TCP load met a busy processor: its rate is then one of the hosts, and no
-    /// sample of it counts.
+    /// Returns true if every TCP load met a busy processor: its rate is then one of the hosts, and
+    /// no sample of it counts.
     pub fn is_limited_by_processors(&self) -> bool {
         let samples = self.tcp_samples();
         !samples.is_empty() && samples.iter().all(|sample| !sample.valid)

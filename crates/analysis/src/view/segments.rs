@@ -1,7 +1,7 @@
 //! The two segments of a path: from the near end to the third point, and from there on.
 //!
-//! What the load adds to the round trip of the probes to the third point is added on the first
-//! segment; what it adds to those to the far end, on both. The rest, and the loss of the rest, is
+//! Delay added by the load to the round trip of the probes to the third point is added on the first
+//! segment; delay added to those to the far end, on both. The rest, and the loss of the rest, is
 //! that of the second one. Both probes share a clock and the time of the load, so no clock offset
 //! is in the difference.
 
@@ -65,8 +65,8 @@ impl Share {
         })
     }
 
-    /// Of the second of two stages in a row, from that of both and of the first: of what passes the
-    /// first. The interval is that of the extremes, which is wider than 95 %.
+    /// Of the second of two stages in a row, from that of both and of the first: of the packets
+    /// that pass the first. The interval is that of the extremes, which is wider than 95 %.
     fn beyond(whole: Self, near: Self) -> Self {
         let rest =
             |whole: f64, near: f64| ((whole - near) / (1.0 - near).max(1e-9)).clamp(0.0, 1.0);
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Two stages that lose 10 % and 20 % of what reaches them lose 28 % together.
+    /// Two stages that lose 10 % and 20 % of the packets that reach them lose 28 % together.
     #[test]
     fn the_loss_beyond_is_a_share_of_the_packets_that_arrive_there() {
         let beyond = Share::beyond(exact(0.28), exact(0.1));

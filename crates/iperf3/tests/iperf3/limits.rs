@@ -117,7 +117,7 @@ fn more_streams_rate_time_or_bytes_than_allowed_are_refused() {
     }
 }
 
-/// A limit of 1 MB applied to the own protocol only.
+/// A limit of 1 MB applied to pathtwin's own protocol only.
 #[test]
 fn a_test_ends_with_the_bytes_that_a_client_may_move() {
     for (protocol, direction) in [
@@ -261,7 +261,7 @@ fn resident_kib() -> u64 {
     number.and_then(|n| n.parse().ok()).unwrap()
 }
 
-/// It had a separate place beside those of the own protocol.
+/// It had a separate place beside those of pathtwin's own protocol.
 #[test]
 fn a_test_takes_the_place_of_a_client() {
     let (serving, admission) = serve(limits());

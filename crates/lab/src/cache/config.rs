@@ -7,7 +7,7 @@ use model::spec::quantity;
 use super::{below, http::Url};
 use crate::{CacheSettingError, LabError};
 
-/// Size of the own folder above which results are evicted, bytes.
+/// Size of the user's own folder above which results are evicted, bytes.
 const MOST: u64 = 2 << 30;
 
 /// The places of the cache.

@@ -312,7 +312,7 @@ fn a_server_that_does_not_answer_is_asked_once_and_reported_once() {
         .flat_map(|text| find(&cache, &key(text)).notes)
         .collect();
     assert!(matches!(notes[..], [CacheNote::Remote { .. }]), "{notes:?}");
-    // The own folder works.
+    // The user's own folder works.
     assert!(put(&cache, &key("a"), b"1").is_empty());
     assert_eq!(clean(&cache, &key("a")), Some(b"1".to_vec()));
 }

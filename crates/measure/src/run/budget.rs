@@ -73,7 +73,7 @@ mod tests {
         assert!(!fits(0.0, 2_000_001, Some(8e6)));
     }
 
-    /// Runs with iperf3 began such a task, and so did those with the own protocol, and moved
+    /// Runs with iperf3 began such a task, and so did those with pathtwin's own protocol, and moved
     /// nothing in it.
     #[test]
     fn a_task_of_an_unknown_rate_needs_something_left() {

@@ -14,15 +14,13 @@ impl Estimate {
     pub fn text(&self, budget: &Budget) -> String {
         let data = |mbps: f64| {
             let gigabytes = self.loaded_s.map(|s| s * mbps / 8e3);
-            let [least, most] = gigabytes;
-            format!("{least:.1} to {most:.1} GB on a path of {mbps:.0} Mbit/s")
+            let gigabytes = range(gigabytes.map(|g| format!("{g:.1}")));
+            format!("{gigabytes} GB on a path of {mbps:.0} Mbit/s")
         };
         let mut text = format!(
-            "{} to {} samples, {} to {}, {}",
-            self.samples[0],
-            self.samples[1],
-            minutes(self.time_s[0]),
-            minutes(self.time_s[1]),
+            "{} samples, {}, {}",
+            range(self.samples.map(|n| n.to_string())),
+            range(self.time_s.map(minutes)),
             RATES_MBPS.map(data).join(", ")
         );
         // Writing to a String cannot fail.
@@ -33,6 +31,15 @@ impl Estimate {
             let _ = write!(text, "; at most {}", minutes(time));
         }
         text
+    }
+}
+
+/// "LEAST to MOST", or one value if both read the same.
+fn range([least, most]: [String; 2]) -> String {
+    if least == most {
+        least
+    } else {
+        format!("{least} to {most}")
     }
 }
 
@@ -91,6 +98,19 @@ mod tests {
             estimate.text(&budget),
             "4 to 8 samples, 1:00 min to 2:05 min, 0.1 to 0.2 GB on a path of 100 Mbit/s, \
              1.2 to 2.5 GB on a path of 1000 Mbit/s; at most 2GB"
+        );
+    }
+
+    #[test]
+    fn a_range_of_equal_values_is_one_value() {
+        let estimate = Estimate {
+            time_s: [67.0, 67.2],
+            loaded_s: [40.0, 40.0],
+            samples: [16, 16],
+        };
+        assert_eq!(
+            estimate.text(&Budget::default()),
+            "16 samples, 1:07 min, 0.5 GB on a path of 100 Mbit/s, 5.0 GB on a path of 1000 Mbit/s"
         );
     }
 

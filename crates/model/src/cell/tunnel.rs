@@ -53,7 +53,7 @@ pub struct TunnelStage {
 }
 
 impl TunnelStage {
-    /// Whether it neither limits nor loses anything.
+    /// Returns true if it neither limits nor loses anything.
     pub fn is_nothing(&self) -> bool {
         self.rate.is_none() && self.loss == Loss::None
     }

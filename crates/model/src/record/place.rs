@@ -1,4 +1,4 @@
-//! Places and kinds of what a cell records.
+//! Places and kinds of a cell's records.
 
 use serde::{Deserialize, Serialize};
 

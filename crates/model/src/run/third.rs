@@ -1,4 +1,4 @@
-//! A third point of a run: what divides its path into the segment of the near end and the rest.
+//! A third point of a run: it divides the path into the segment of the near end and the rest.
 
 use std::net::IpAddr;
 
@@ -48,7 +48,7 @@ impl ThirdAnswers {
 }
 
 impl ThirdPoint {
-    /// Its address, and what answers there.
+    /// Its address, and the kind of answers.
     pub fn text(&self) -> Text {
         text!(
             "{address} by {answers}",

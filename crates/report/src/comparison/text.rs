@@ -49,7 +49,8 @@ pub fn text(comparison: &Comparison, all: bool, width: Option<usize>) -> String 
     out
 }
 
-/// Columns of the table: the change is what is asked for, and the verdict has its reason in `p`.
+/// Columns of the table: the change is that of the figure in question, and the verdict has its
+/// reason in `p`.
 fn columns() -> [fit::Column; 6] {
     [
         ("", false, fit::ALWAYS),

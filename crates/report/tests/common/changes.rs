@@ -74,7 +74,7 @@ fn states() -> Vec<State> {
     ]
 }
 
-/// What a host refuses, with every reason.
+/// Returns refusals of a host, with every reason.
 fn refusals() -> Vec<Refusal> {
     use RefusalReason as R;
     let allowed = || "cubic".to_owned();
@@ -314,7 +314,7 @@ fn errors() -> Vec<TuneError> {
     all
 }
 
-/// Why there is no proof, in every way.
+/// Returns every reason for the lack of a proof.
 fn failures() -> Vec<Text> {
     let mut all: Vec<Text> = errors().iter().map(TuneError::text).collect();
     let error = MeasureError::new(text!("network unreachable"), denied());

@@ -12,8 +12,8 @@ use super::{PlaceError, StoreError, Work};
 use crate::sql::Cause;
 
 impl StoreError {
-    /// The error with its values, for reports in any language. What a database, a parser or the
-    /// system's certificates report is in their words.
+    /// The error with its values, for reports in any language. Messages of a database, a parser or
+    /// the system's certificates are quoted.
     pub fn text(&self) -> Text {
         match self {
             Self::Place { text, why } => text!(
@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// A page flattened what the system said to an English sentence in another language.
+    /// A page flattened the system's message to an English sentence in another language.
     #[test]
     fn the_cause_of_an_error_is_a_text_of_its_own() {
         let refused = io::Error::from(io::ErrorKind::PermissionDenied);

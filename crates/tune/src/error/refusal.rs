@@ -81,7 +81,7 @@ pub enum RefusalReason {
     },
     /// A transmit queue that holds nothing.
     NoPackets,
-    /// Another program has a hook for what the device receives.
+    /// Another program has a hook for packets that the device receives.
     HookTaken {
         /// Kind of the hook.
         kind: String,
@@ -95,12 +95,12 @@ pub enum RefusalReason {
         /// Its name.
         table: &'static str,
     },
-    /// An MTU below what IPv4 demands.
+    /// An MTU below the minimum of IPv4.
     BelowIpv4 {
         /// The least, bytes.
         least: u32,
     },
-    /// An MTU below what IPv6 demands, on a device that has IPv6 addresses.
+    /// An MTU below the minimum of IPv6, on a device that has IPv6 addresses.
     BelowIpv6 {
         /// The device.
         device: String,
@@ -172,7 +172,7 @@ impl Refusal {
         Self::new(setting, RefusalReason::Unreadable(error))
     }
 
-    /// The setting, the reason and what to do, for reports in any language.
+    /// The setting, the reason and the action that helps, for reports in any language.
     pub fn text(&self) -> Text {
         text!(
             "{setting}: {reason}; {hint}",

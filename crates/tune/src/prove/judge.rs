@@ -75,7 +75,7 @@ fn figures(comparison: &Comparison, criteria: &Criteria) -> Vec<Proved> {
     all
 }
 
-/// The figures that decide: those that an Advice predicts, and what the user's bounds are on.
+/// The figures that decide: those that an Advice predicts, and those with bounds of the user.
 fn deciding(keep: &[Keep]) -> impl Iterator<Item = AdviceFigure> {
     AdviceFigure::ALL.into_iter().filter(|figure| {
         AdviceFigure::PREDICTED.contains(figure) || keep.iter().any(|k| k.figure == *figure)
@@ -183,8 +183,8 @@ fn breaks(figure: &Proved, keep: &[Keep]) -> bool {
         .any(|k| k.is_kept(Some(figure.without), Some(figure.with)) == Some(false))
 }
 
-/// A bound of the user's on what was not measured. One on both directions is about those that were
-/// measured at all.
+/// A bound of the user on a figure that was not measured. One on both directions is about those
+/// that were measured at all.
 fn unknown(figures: &[Proved], keep: &[Keep]) -> Option<Text> {
     let has = |direction, figure: Option<AdviceFigure>| {
         let mut all = figures.iter().filter(|f| f.direction == direction);

@@ -17,7 +17,7 @@ struct Path {
     rtt_us: [f64; 2],
     /// Share of the bytes; `None` if the sender does not report it.
     retransmitted: Option<[f64; 2]>,
-    /// Whether enough probes were answered for a 99th percentile.
+    /// True if enough probes were answered for a 99th percentile.
     p99: bool,
     acts: Option<bool>,
 }
@@ -164,7 +164,7 @@ fn keeping(bound: &str) -> Criteria {
 fn every_bound_that_a_user_sets_is_enforced() {
     let path = || Path {
         retransmitted: Some([0.01, 0.05]),
-        // 50 ms and 52 ms, within what is guarded anyway; the 99th percentiles: 60 and 62.4 ms.
+        // 50 ms and 52 ms, within the guards anyway; the 99th percentiles: 60 and 62.4 ms.
         ..Path::new([10e6, 20e6], [50e3, 52e3])
     };
     for (broken, kept) in [

@@ -199,7 +199,7 @@ pub(super) fn medians<'a>(all: impl Iterator<Item = &'a [Outcome]>) -> Vec<Outco
         .collect()
 }
 
-/// The guards that do not hold, and the bounds of the user's of which that cannot be told.
+/// The guards that do not hold, and the user's bounds that cannot be checked.
 pub(super) fn broken(
     before: &[Outcome],
     after: &[Outcome],

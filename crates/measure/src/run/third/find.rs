@@ -1,4 +1,4 @@
-//! The third point by its name: an agent, or what its kernel answers.
+//! The third point by its name: an agent, or answers of its kernel.
 
 use std::{
     io,

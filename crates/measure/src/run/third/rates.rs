@@ -66,7 +66,7 @@ pub(crate) fn rates(third: &Third, start: &Start<'_>) -> Result<Vec<SegmentRate>
         cancel: start.cancel,
     };
     let run = measure(start, &mut |_| {})?;
-    // Also where a processor limits it: that is what these two hosts do.
+    // Also where a processor limits it: that is the limit of these two hosts.
     let view = View::new(&run);
     let rate = |direction| {
         let load = view.as_ref()?.direction(direction).default_load()?;

@@ -124,7 +124,7 @@ mod tests {
             prop_assert_eq!(key.to_string().parse(), Ok(key));
         }
 
-        /// Whatever stands there: no panic, and what is read is written the same.
+        /// For any input: no panic, and the parsed value is written the same.
         #[test]
         fn a_name_that_is_read_is_written_the_same(
             name in "(underlay|tunnel)/v[46] (idle|tcp|udp)( (down|up|bidirectional|x0?[0-9]|[a-z]{1,5}|0?[0-9]mbit|[0-9]\\.?0?kB)){0,5} ?"

@@ -80,7 +80,7 @@ pub(super) fn prove(
                     message,
                     ..
                 }) if exit == i32::from(code::LACKS) => {
-                    // What the program there printed.
+                    // Output of the program there.
                     let message = Text::name(message);
                     return Ok(not_applied(Text::name(login), vec![message]));
                 }

@@ -10,7 +10,7 @@ pub(super) const ANSWER: usize = 60 + HEADER + PROBE;
 /// The format of probes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Format {
-    /// Datagrams of the own protocol.
+    /// Datagrams of pathtwin's own protocol.
     #[default]
     Own,
     /// ICMP echo, with such a datagram as its data.
