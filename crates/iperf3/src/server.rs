@@ -29,8 +29,8 @@ use super::{
 
 /// Timeout of a connection for its cookie.
 const SHOW: Duration = Duration::from_secs(10);
-/// Stack of a test's thread: parsing JSON recurses, to a depth of 128 (`serde_json`), which takes up
-/// to 1.5 kB a level in a build without optimisation.
+/// Stack of a test's thread: parsing JSON recurses, to a depth of 128 (`serde_json`), which takes
+/// up to 1.5 kB a level in a build without optimisation.
 const STACK: usize = 512 << 10;
 /// Longest wait before other pending work is handled.
 const WAIT: Duration = Duration::from_millis(100);

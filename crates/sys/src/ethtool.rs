@@ -1,5 +1,5 @@
-//! Driver settings of links, by the `SIOCETHTOOL` ioctl and ethtool netlink. Offloads matter most: where a queue counts
-//! packets, segments must not be aggregated.
+//! Driver settings of links, by the `SIOCETHTOOL` ioctl and ethtool netlink. Offloads matter most:
+//! where a queue counts packets, segments must not be aggregated.
 
 pub(crate) mod amounts;
 mod ioctl;

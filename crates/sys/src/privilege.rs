@@ -146,9 +146,9 @@ pub fn has_net_admin() -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::NET_ADMIN))
 }
 
-/// Whether this thread may load and remove modules of the kernel: CAP_SYS_MODULE in the first user
-/// namespace (kernel/module/main.c: `may_init_module`, Linux 6.18). In another one it does not
-/// count, which only a first attempt tells.
+/// Returns true if this thread may load and remove modules of the kernel: CAP_SYS_MODULE in the
+/// first user namespace (kernel/module/main.c: `may_init_module`, Linux 6.18). In another one it
+/// does not count, which only a first attempt shows.
 pub fn has_sys_module() -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_MODULE))
 }

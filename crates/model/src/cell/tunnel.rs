@@ -38,8 +38,8 @@ impl Tunnel {
 }
 
 /// A stage in front of the bottleneck that only packets of the tunnel pass: a line that treats UDP
-/// worse, or a host that is too slow for the tunnel. A direction of a [`Local`](super::Local) line has the same
-/// parameters.
+/// worse, or a host that is too slow for the tunnel. A direction of a [`Local`](super::Local) line
+/// has the same parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TunnelStage {

@@ -80,12 +80,12 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "DEVICE=N", value_parser = Setting::parse_receive_steering)]
     pub(crate) receive_steering: Vec<Setting>,
 
-    /// Processors that send over the queues of a device (XPS), distributed over them; 0 = the kernel
-    /// chooses a queue by flow
+    /// Processors that send over the queues of a device (XPS), distributed over them; 0 = the
+    /// kernel chooses a queue by flow
     #[arg(long, value_name = "DEVICE=N", value_parser = Setting::parse_transmit_steering)]
     pub(crate) transmit_steering: Vec<Setting>,
 
-    /// Whether a device aggregates received UDP packets that the host forwards, as "eth0=on"
+    /// UDP GRO of packets that the host forwards, as "eth0=on"
     #[arg(long, value_name = "DEVICE=on|off", value_parser = udp_gro_forwarding)]
     pub(crate) udp_gro_forwarding: Vec<Several>,
 

@@ -130,7 +130,7 @@ pub enum RefusalReason {
     NoModules,
     /// A module that is not installed.
     NoModule {
-        /// Where modules of this kernel are.
+        /// Folder of the modules of this kernel.
         folder: String,
     },
     /// A kernel that was told to load no more modules.

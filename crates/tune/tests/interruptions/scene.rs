@@ -182,7 +182,7 @@ fn of_queues(random: &mut Random) -> Vec<Setting> {
     all
 }
 
-/// Where the kernel shows the queues of the device.
+/// Folder in which the kernel shows the queues of the device.
 const QUEUES_OF_DEVICE: &str = "/sys/class/net/v0/queues";
 
 /// Everything that a change may touch, by the programs that everybody uses.

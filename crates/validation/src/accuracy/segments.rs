@@ -68,8 +68,8 @@ pub struct Drawn {
 }
 
 /// Draws paths: rates of 8 to 60 Mbit/s, the upload up to four times slower, round trips of 8 to 80
-/// ms, the other line 1.7 to 5 times faster. Queues at fault hold 80 to 300 ms, others 12 ms; losses
-/// are 0.8 to 3 %.
+/// ms, the other line 1.7 to 5 times faster. Queues at fault hold 80 to 300 ms, others 12 ms;
+/// losses are 0.8 to 3 %.
 ///
 /// # Errors
 /// A drawn path is impossible.

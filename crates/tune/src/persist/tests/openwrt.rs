@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::*;
 
-/// As sqm-scripts and netifd have them.
+/// Configuration in the form of sqm-scripts and netifd.
 const ROUTER: &[(&str, &str)] = &[
     ("etc/openwrt_release", ""),
     ("etc/init.d/sqm", ""),
