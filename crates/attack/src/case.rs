@@ -1,8 +1,10 @@
 //! Attacks and their bounds.
 
-use std::{fmt, io, path::PathBuf};
+use std::{fmt, path::PathBuf};
 
 use serde::Serialize;
+
+use crate::trouble::Trouble;
 
 /// The build under attack.
 #[derive(Clone, Debug)]
@@ -11,33 +13,6 @@ pub struct Target {
     pub program: PathBuf,
     /// The guest program of its lab; `None` = the one beside the program.
     pub guest: Option<PathBuf>,
-}
-
-/// Error of running an attack, independent of the program under attack.
-#[derive(Debug, thiserror::Error)]
-pub enum Trouble {
-    /// The operating system.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    /// The control channel.
-    #[error("{0}")]
-    Channel(#[from] traffic::wire::ChannelError),
-    /// The server rejected a request that the attack needs.
-    #[error("the server refused: {0}")]
-    No(String),
-    /// An unexpected condition.
-    #[error("{0}")]
-    Setup(String),
-    /// This host does not support it.
-    #[error("needs {0}")]
-    Needs(&'static str),
-}
-
-impl Trouble {
-    /// An unexpected condition.
-    pub fn setup(what: impl fmt::Display) -> Self {
-        Self::Setup(what.to_string())
-    }
 }
 
 /// Verdict on a bound.

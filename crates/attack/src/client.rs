@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use model::text::Text;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with};
 use traffic::wire::{
     Channel, Key, Ticket,
@@ -18,7 +19,7 @@ use traffic::wire::{
     message::{Numbered, Order, Outcome, Reply, Request, TcpOrder, UdpOrder},
 };
 
-use crate::case::Trouble;
+use crate::trouble::Trouble;
 
 /// Timeout of a reply, above the server's own limits.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -102,10 +103,13 @@ impl Session {
         self.answered += 1;
         if number != self.answered {
             let due = self.answered;
-            return Err(Trouble::setup(format!("answer to {number}, not to {due}")));
+            return Err(Trouble::Order { number, due });
         }
         match reply {
-            Reply::No { why, .. } => Err(Trouble::No(why)),
+            Reply::No { code, why, text } => Err(Trouble::Refused {
+                code,
+                why: text.map_or_else(|| Text::name(why), |text| *text),
+            }),
             reply => Ok(reply),
         }
     }
@@ -143,7 +147,10 @@ impl Session {
                 ticket: Ticket { token, secret },
                 next: AtomicU32::new(0),
             }),
-            other => Err(Trouble::setup(format!("{other:?} to open"))),
+            other => Err(Trouble::Reply {
+                reply: Box::new(other),
+                request: "open",
+            }),
         }
     }
 
@@ -164,7 +171,10 @@ impl Session {
         let token = opened.ticket.token;
         match self.ask(&Request::Finish { token })? {
             Reply::Finished { outcome } => Ok(*outcome),
-            other => Err(Trouble::setup(format!("{other:?} to finish"))),
+            other => Err(Trouble::Reply {
+                reply: Box::new(other),
+                request: "finish",
+            }),
         }
     }
 
@@ -200,7 +210,7 @@ impl Session {
         let socket = UdpSocket::bind((self.from, 0))?;
         socket.connect(self.at)?;
         if !prove(&socket, |challenge| self.answer(opened, challenge))? {
-            return Err(Trouble::setup("an address was not proved"));
+            return Err(Trouble::NotProved);
         }
         Ok(socket)
     }

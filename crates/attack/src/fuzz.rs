@@ -23,10 +23,11 @@ use std::{
 use stats::Random;
 
 use crate::{
-    case::{Seen, Target, Trouble},
+    case::{Seen, Target},
     legitimate::{Client, Figures, PACED},
     process::{Held, most_while, rests},
     served::Served,
+    trouble::Trouble,
 };
 pub use tally::Tally;
 

@@ -12,7 +12,7 @@ use iperf3::{
 };
 use serde_json::Value;
 
-use crate::{case::Trouble, client::connect_from};
+use crate::{client::connect_from, trouble::Trouble};
 
 /// Timeout of a step.
 const STEP: Duration = Duration::from_secs(12);
@@ -69,11 +69,7 @@ impl Client {
     pub fn ask(&mut self, parameters: &Value) -> Result<bool, Trouble> {
         match self.state()? {
             Some(State::ParamExchange) => {}
-            other => {
-                return Err(Trouble::setup(format!(
-                    "iperf3: {other:?} in place of questions"
-                )));
-            }
+            other => return Err(Trouble::Iperf3State(other)),
         }
         self.control.write_all(&frame(parameters))?;
         Ok(self.state()? == Some(State::CreateStreams))

@@ -7,10 +7,7 @@ use std::{
 
 use model::run::Run;
 
-use crate::{
-    case::{Seen, Trouble},
-    served::Served,
-};
+use crate::{case::Seen, served::Served, trouble::Trouble};
 
 /// Its figures: datagrams down, datagrams up, goodput down in bit/s.
 pub type Figures = [f64; 3];
@@ -97,22 +94,22 @@ impl Client {
         // Code 4 with a run: too few samples count, since the attack keeps the processors busy.
         let measured = output.status.code() == Some(4) && !output.stdout.is_empty();
         if !output.status.success() && !measured {
-            let why = String::from_utf8_lossy(&output.stderr).into_owned();
-            return Err(Trouble::setup(format!(
-                "the legitimate client failed: {why}"
-            )));
+            return Err(Trouble::Command {
+                command: "measure",
+                message: String::from_utf8_lossy(&output.stderr).into_owned(),
+            });
         }
-        let run = Run::parse(&output.stdout).map_err(Trouble::setup)?;
+        let run = Run::parse(&output.stdout)?;
         let figure = |s: &model::run::Sample| {
             let received = s.udp.as_ref().map(|u| u.received as f64);
             received.or(s.tcp.as_ref().map(|t| t.goodput_bps))
         };
         let failed = |s: &model::run::Sample| (!s.invalid.is_empty()).then(|| s.invalid.clone());
-        let failed: Vec<_> = run.samples.iter().filter_map(failed).collect();
+        let invalid: Vec<_> = run.samples.iter().filter_map(failed).collect();
         let figures: Vec<f64> = run.samples.iter().filter_map(figure).collect();
-        figures.try_into().map_err(|r| {
-            Trouble::setup(format!("the legitimate client measured {r:?}, {failed:?}"))
-        })
+        figures
+            .try_into()
+            .map_err(|figures| Trouble::Figures { figures, invalid })
     }
 }
 

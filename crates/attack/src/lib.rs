@@ -17,6 +17,8 @@ pub mod process;
 pub mod runner;
 pub mod served;
 pub mod table;
+mod trouble;
 mod usual;
 
-pub use case::{Case, Seen, Target, Trouble, Verdict};
+pub use case::{Case, Seen, Target, Verdict};
+pub use trouble::Trouble;

@@ -13,7 +13,7 @@ use rustix::{
     },
 };
 
-use crate::case::Trouble;
+use crate::trouble::Trouble;
 
 const IP: usize = 20;
 const UDP: usize = 8;

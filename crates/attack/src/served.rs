@@ -14,11 +14,7 @@ use std::{
 
 use traffic::wire::Key;
 
-use crate::{
-    case::{Target, Trouble},
-    process::Held,
-    usual,
-};
+use crate::{case::Target, process::Held, trouble::Trouble, usual};
 
 /// Timeout of the start.
 const START: Duration = Duration::from_secs(20);
@@ -132,16 +128,13 @@ impl Served {
                 return Ok(());
             }
             if let Some(status) = self.child.try_wait()? {
-                return Err(Trouble::setup(format!(
-                    "the server ended, {status}: {message}"
-                )));
+                return Err(Trouble::ServerEnded { status, message });
             }
             thread::sleep(Duration::from_millis(10));
         }
-        Err(Trouble::setup(format!(
-            "the server does not serve: {}",
-            self.message()
-        )))
+        Err(Trouble::NotServing {
+            message: self.message(),
+        })
     }
 
     /// The first address.

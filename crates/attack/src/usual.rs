@@ -12,8 +12,8 @@ use traffic::wire::{
 };
 
 use crate::{
-    case::Trouble,
     client::{Session, drain, drain_datagrams, tcp, udp},
+    trouble::Trouble,
 };
 
 /// Duration of a load.

@@ -45,7 +45,7 @@ use build::Frame;
 use document::Document;
 use error::Problems;
 use matrix::{Factor, Level};
-use quantity::{StepsError, ValueError};
+use quantity::{ReadError, StepsError, ValueError};
 use reason::MAX_CELLS;
 use steps::StepsText;
 use text::Entry;
@@ -107,7 +107,7 @@ impl Spec {
             };
             let unread = |e: std::io::Error| StepsError::Unread {
                 file: file.clone(),
-                why: e.to_string(),
+                why: ReadError::from(&e),
             };
             let read = read(file).map_err(unread);
             match read.and_then(|text| steps::trace(file, &text)) {

@@ -11,8 +11,9 @@ use traffic::wire::message::Outcome;
 
 use super::scene::Scene;
 use crate::{
-    case::{Case, Seen, Target, Trouble},
+    case::{Case, Seen, Target},
     client::{Session, drain, drain_datagrams, tcp, udp},
+    trouble::Trouble,
 };
 
 /// The attacker's address; the legitimate client is at 127.0.0.1, in another network.
@@ -80,7 +81,7 @@ fn second_start_tcp(target: &Target) -> Result<Seen, Trouble> {
             held.extend(session.streams(&opened, FLOWS)?);
             match session.start(&opened) {
                 Ok(()) => starts += 1,
-                Err(Trouble::No(why)) => refused = why,
+                Err(Trouble::Refused { why, .. }) => refused = why.to_string(),
                 Err(other) => return Err(other),
             }
         }
@@ -302,7 +303,7 @@ fn undeclared_bytes(target: &Target) -> Result<Seen, Trouble> {
         }
         match session.finish(&opened)? {
             Outcome::Udp(outcome) => Ok(outcome.received as f64 * PAYLOAD as f64),
-            other => Err(Trouble::setup(format!("{other:?} of UDP"))),
+            other => Err(Trouble::Outcome(Box::new(other))),
         }
     })?;
     seen.at_most("bytes taken in", taken, ALLOWED + CALL);

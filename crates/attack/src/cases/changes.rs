@@ -13,9 +13,10 @@ use std::{
 use traffic::wire::message::Request;
 
 use crate::{
-    case::{Case, Seen, Target, Trouble},
+    case::{Case, Seen, Target},
     client::{Session, tcp},
     served::Served,
+    trouble::Trouble,
 };
 
 const ATTACKER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 8, 8));
@@ -37,7 +38,7 @@ fn asked_to_change(target: &Target) -> Result<Seen, Trouble> {
         return Err(Trouble::Needs("root"));
     }
     let ns = sys::Netns::create()?;
-    ns.loopback_up().map_err(Trouble::setup)?;
+    ns.loopback_up().map_err(|error| error.io())?;
     ns.run(|| attacked(target))?
 }
 
@@ -145,7 +146,10 @@ fn tune(target: &Target, journal: &Path, arguments: &[&str]) -> Result<String, T
         .env("PATHTWIN_JOURNAL", journal)
         .output()?;
     if !output.status.success() {
-        return Err(Trouble::setup(String::from_utf8_lossy(&output.stderr)));
+        return Err(Trouble::Command {
+            command: "tune",
+            message: String::from_utf8_lossy(&output.stderr).into_owned(),
+        });
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -12,11 +12,12 @@ use traffic::wire::{datagram::Datagram, message::Order};
 
 use super::{budget::ATTACKER, scene::Scene};
 use crate::{
-    case::{Case, Seen, Target, Trouble},
+    case::{Case, Seen, Target},
     client::{Opened, Session, drain_datagrams},
     legitimate::PACED,
     packets::{Forger, Tap},
     served::Served,
+    trouble::Trouble,
 };
 
 pub(super) const CASES: &[Case] = &[
@@ -210,7 +211,7 @@ fn echo_forged(target: &Target) -> Result<Seen, Trouble> {
     let scene = Scene::new(target, &[])?;
     let mut seen = Seen::default();
     let IpAddr::V4(victim) = ATTACKER else {
-        return Err(Trouble::setup("an address of IPv4"));
+        return Err(Trouble::NotIpv4);
     };
     let ((sent, back), _) = scene.beside(&mut seen, |going| {
         let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;

@@ -8,7 +8,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::case::{Case, Seen, Target, Trouble};
+use crate::{
+    case::{Case, Seen, Target},
+    trouble::Trouble,
+};
 
 /// A small measured Run.
 const RUN: &[u8] = include_bytes!("run.json");
@@ -58,7 +61,7 @@ pub(super) const CASES: &[Case] = &[
 
 /// A Run to modify.
 pub(super) fn a_run() -> Result<Value, Trouble> {
-    serde_json::from_slice(RUN).map_err(Trouble::setup)
+    Ok(serde_json::from_slice(RUN)?)
 }
 
 /// Appends `text` to every free text of a document. A text is free if the document remains
@@ -73,7 +76,7 @@ fn poisoned(text: &str) -> Result<Value, Trouble> {
         if let Some(Value::String(was)) = tried.pointer_mut(&place) {
             was.insert_str(0, text);
         }
-        let bytes = serde_json::to_vec(&tried).map_err(Trouble::setup)?;
+        let bytes = serde_json::to_vec(&tried)?;
         if model::run::Run::parse(&bytes).is_ok() {
             poisoned = tried;
         }
@@ -158,7 +161,7 @@ pub(super) fn controls(bytes: &[u8]) -> usize {
 
 fn escapes(target: &Target) -> Result<Seen, Trouble> {
     let run = poisoned(ESCAPES)?;
-    let reader = Reader::new(target, &serde_json::to_vec(&run).map_err(Trouble::setup)?)?;
+    let reader = Reader::new(target, &serde_json::to_vec(&run)?)?;
     let mut seen = Seen::default();
     let mut shown = 0;
     for reading in READINGS {
@@ -207,7 +210,7 @@ fn formulas(target: &Target) -> Result<Seen, Trouble> {
     let mut all = 0;
     for start in ["=", "+", "-", "@", "\t=", "\r="] {
         let run = poisoned(&format!("{start}{}", &FORMULA[1..]))?;
-        let reader = Reader::new(target, &serde_json::to_vec(&run).map_err(Trouble::setup)?)?;
+        let reader = Reader::new(target, &serde_json::to_vec(&run)?)?;
         let output = reader.output(&["report", "run.json", "--format", "csv"])?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let cells = cells(&text);
@@ -226,7 +229,7 @@ fn formulas(target: &Target) -> Result<Seen, Trouble> {
 
 fn markup(target: &Target) -> Result<Seen, Trouble> {
     let run = poisoned(MARKUP)?;
-    let reader = Reader::new(target, &serde_json::to_vec(&run).map_err(Trouble::setup)?)?;
+    let reader = Reader::new(target, &serde_json::to_vec(&run)?)?;
     let mut seen = Seen::default();
     for form in ["html", "markdown", "junit"] {
         let output = reader.output(&["report", "run.json", "--format", form])?;
@@ -287,12 +290,14 @@ fn close(text: &str, fence: usize) -> Option<usize> {
 fn bomb(target: &Target) -> Result<Seen, Trouble> {
     const SIZE: usize = 1 << 30;
     const MOST_KIB: f64 = 256.0 * 1024.0;
-    let bytes = serde_json::to_vec(&a_run()?).map_err(Trouble::setup)?;
+    let bytes = serde_json::to_vec(&a_run()?)?;
     let reader = Reader::new(target, &bytes)?;
     let imported = reader.output(&["history", "import", "run.json"])?;
     if !imported.status.success() {
-        let why = String::from_utf8_lossy(&imported.stderr).into_owned();
-        return Err(Trouble::setup(format!("no import: {why}")));
+        return Err(Trouble::Command {
+            command: "history import",
+            message: String::from_utf8_lossy(&imported.stderr).into_owned(),
+        });
     }
     let file = reader.folder.path().join("history.db");
     let packed = blow_up(&file, SIZE)?;
@@ -312,11 +317,8 @@ fn bomb(target: &Target) -> Result<Seen, Trouble> {
 /// Replaces the document of a history by one that inflates to `size` bytes; returns its compressed
 /// size.
 fn blow_up(file: &Path, size: usize) -> Result<usize, Trouble> {
-    let sql = |e: rusqlite::Error| Trouble::setup(format!("the history: {e}"));
-    let history = rusqlite::Connection::open(file).map_err(sql)?;
-    let stored: Vec<u8> = history
-        .query_row("SELECT data FROM body", [], |row| row.get(0))
-        .map_err(sql)?;
+    let history = rusqlite::Connection::open(file)?;
+    let stored: Vec<u8> = history.query_row("SELECT data FROM body", [], |row| row.get(0))?;
     let body = zstd::decode_all(&stored[..])?;
     let mut packed = zstd::Encoder::new(Vec::new(), 6)?;
     std::io::Write::write_all(&mut packed, &body)?;
@@ -329,12 +331,8 @@ fn blow_up(file: &Path, size: usize) -> Result<usize, Trouble> {
     }
     let packed = packed.finish()?;
     let bytes = packed.len();
-    history
-        .execute("UPDATE body SET data = ?1", [packed])
-        .map_err(sql)?;
-    history
-        .execute("UPDATE document SET size = ?1", [size as i64])
-        .map_err(sql)?;
+    history.execute("UPDATE body SET data = ?1", [packed])?;
+    history.execute("UPDATE document SET size = ?1", [size as i64])?;
     Ok(bytes)
 }
 
@@ -362,7 +360,7 @@ fn most_resident(reader: &Reader<'_>, file: &PathBuf, reading: &[&str]) -> Resul
 fn mutated(target: &Target) -> Result<Seen, Trouble> {
     let mut random = stats::Random::new(11);
     let mut seen = Seen::default();
-    let bytes = serde_json::to_vec(&a_run()?).map_err(Trouble::setup)?;
+    let bytes = serde_json::to_vec(&a_run()?)?;
     let (mut bad, mut read) = (0, 0);
     for number in 0..300 {
         let mut changed = bytes.clone();

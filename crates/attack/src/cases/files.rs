@@ -12,7 +12,10 @@ use std::{
 use traffic::wire::Key;
 
 use super::documents::a_run;
-use crate::case::{Case, Seen, Target, Trouble};
+use crate::{
+    case::{Case, Seen, Target},
+    trouble::Trouble,
+};
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -168,7 +171,7 @@ fn key_in_log(target: &Target) -> Result<Seen, Trouble> {
 fn partial_link(target: &Target) -> Result<Seen, Trouble> {
     let home = tempfile::tempdir()?;
     let run = home.path().join("run.json");
-    fs::write(&run, serde_json::to_vec(&a_run()?).map_err(Trouble::setup)?)?;
+    fs::write(&run, serde_json::to_vec(&a_run()?)?)?;
     let victim = home.path().join("victim");
     fs::write(&victim, "precious")?;
     symlink(&victim, home.path().join("report.partial"))?;
@@ -190,7 +193,7 @@ fn partial_link(target: &Target) -> Result<Seen, Trouble> {
 fn history_mode(target: &Target) -> Result<Seen, Trouble> {
     let home = tempfile::tempdir()?;
     let run = home.path().join("run.json");
-    fs::write(&run, serde_json::to_vec(&a_run()?).map_err(Trouble::setup)?)?;
+    fs::write(&run, serde_json::to_vec(&a_run()?)?)?;
     let mut shell = Command::new("sh");
     shell
         .args(["-c", "umask 022; exec \"$0\" history import run.json"])
@@ -201,8 +204,10 @@ fn history_mode(target: &Target) -> Result<Seen, Trouble> {
         .current_dir(home.path());
     let output = shell.output()?;
     if !output.status.success() {
-        let why = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(Trouble::setup(format!("no import: {why}")));
+        return Err(Trouble::Command {
+            command: "history import",
+            message: String::from_utf8_lossy(&output.stderr).into_owned(),
+        });
     }
     let mut seen = Seen::default();
     for file in below(&home.path().join(".local"))? {
@@ -246,7 +251,7 @@ fn password_name(target: &Target) -> Result<Seen, Trouble> {
 fn killed(target: &Target) -> Result<Seen, Trouble> {
     let home = tempfile::tempdir()?;
     let run = home.path().join("run.json");
-    fs::write(&run, serde_json::to_vec(&a_run()?).map_err(Trouble::setup)?)?;
+    fs::write(&run, serde_json::to_vec(&a_run()?)?)?;
     let out = home.path().join("report.html");
     let make = || {
         let mut command = program(target, home.path());
@@ -257,7 +262,10 @@ fn killed(target: &Target) -> Result<Seen, Trouble> {
     let made = make().status()?;
     let whole = fs::read(&out)?;
     if !made.success() || whole.is_empty() {
-        return Err(Trouble::setup("no report"));
+        return Err(Trouble::Command {
+            command: "report",
+            message: made.to_string(),
+        });
     }
     let begun = std::time::Instant::now();
     make().status()?;

@@ -16,9 +16,10 @@ use super::{
     documents::{ESCAPES, controls},
 };
 use crate::{
-    case::{Case, Seen, Target, Trouble},
+    case::{Case, Seen, Target},
     client::connect_from,
     served::Served,
+    trouble::Trouble,
 };
 
 pub(super) const CASES: &[Case] = &[

@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 
 use super::{budget::rate_of, scene::Scene};
 use crate::{
-    case::{Case, Seen, Target, Trouble},
+    case::{Case, Seen, Target},
     client::{drain, drain_datagrams},
     iperf3::Client,
     packets::{Forger, Tap},
     served::Served,
+    trouble::Trouble,
 };
 
 /// The stranger's address.
@@ -78,7 +79,7 @@ fn run_udp(
     parallel: u32,
     rate: u64,
 ) -> Result<Option<(Client, Vec<UdpSocket>)>, Trouble> {
-    let at = served.iperf3.ok_or_else(|| Trouble::setup("no iperf3"))?;
+    let at = served.iperf3.ok_or(Trouble::NotOffered("iperf3"))?;
     let mut client = Client::connect(STRANGER, at)?;
     if !client.ask(&parameters(true, true, parallel, rate))? {
         return Ok(None);
@@ -142,7 +143,7 @@ fn rate(target: &Target) -> Result<Seen, Trouble> {
 
 /// Bytes of one TCP stream that the server sends, and the seconds they took.
 fn reverse_tcp(served: &Served, time: Duration) -> Result<Option<(u64, f64)>, Trouble> {
-    let at = served.iperf3.ok_or_else(|| Trouble::setup("no iperf3"))?;
+    let at = served.iperf3.ok_or(Trouble::NotOffered("iperf3"))?;
     let mut client = Client::connect(STRANGER, at)?;
     if !client.ask(&parameters(false, true, 1, 0))? {
         return Ok(None);
@@ -190,7 +191,7 @@ fn bytes(target: &Target) -> Result<Seen, Trouble> {
 fn forged(target: &Target) -> Result<Seen, Trouble> {
     let forger = Forger::new()?;
     let served = Served::start(target, LIMITS)?;
-    let at = served.iperf3.ok_or_else(|| Trouble::setup("no iperf3"))?;
+    let at = served.iperf3.ok_or(Trouble::NotOffered("iperf3"))?;
     let scene = Scene::of(served)?;
     let mut seen = Seen::default();
     let ((sent, back), _) = scene.beside(&mut seen, |going| {
@@ -198,7 +199,7 @@ fn forged(target: &Target) -> Result<Seen, Trouble> {
         let mut tap = Tap::new(at, victim)?;
         let mut client = Client::connect(STRANGER, at)?;
         if !client.ask(&parameters(true, true, 1, 10_000_000))? {
-            return Err(Trouble::setup("an ordinary test was refused"));
+            return Err(Trouble::Iperf3Refused);
         }
         going.ready();
         let mut sent = 0;
@@ -216,7 +217,7 @@ fn forged(target: &Target) -> Result<Seen, Trouble> {
 
 fn half_open(target: &Target) -> Result<Seen, Trouble> {
     let scene = Scene::of(Served::start(target, LIMITS)?)?;
-    let at = scene.iperf3.ok_or_else(|| Trouble::setup("no iperf3"))?;
+    let at = scene.iperf3.ok_or(Trouble::NotOffered("iperf3"))?;
     let mut seen = Seen::default();
     let (done, _) = scene.beside(&mut seen, |going| {
         let mut held = Vec::new();

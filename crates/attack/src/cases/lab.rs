@@ -7,7 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::case::{Case, Seen, Target, Trouble};
+use crate::{
+    case::{Case, Seen, Target},
+    trouble::Trouble,
+};
 
 const PATH: &str = "[path]\nrtt = \"30ms\"\nrate = \"50mbit\"\n";
 
@@ -76,8 +79,10 @@ fn writes(target: &Target, templates: &[&str]) -> Result<Seen, Trouble> {
         )?;
         let message = String::from_utf8_lossy(&output.stdout).into_owned();
         if !message.contains("begun") {
-            let why = String::from_utf8_lossy(&output.stderr).into_owned();
-            return Err(Trouble::setup(format!("the guest did not run: {why}")));
+            return Err(Trouble::Command {
+                command: "lab exec",
+                message: String::from_utf8_lossy(&output.stderr).into_owned(),
+            });
         }
         let kept = fs::read(&old).is_ok_and(|bytes| bytes == b"precious");
         seen.check(kept, format!("a file is unchanged: {kept}"));

@@ -8,10 +8,11 @@ use std::{
 };
 
 use crate::{
-    case::{Seen, Target, Trouble},
+    case::{Seen, Target},
     legitimate::{Client, Figures, PACED, compare},
     process::{Held, most_while, rests},
     served::Served,
+    trouble::Trouble,
 };
 
 /// A server to attack.
@@ -114,9 +115,7 @@ impl Scene {
                 }
                 let figures = Client::start(&self.served).and_then(Client::figures);
                 on.store(false, Ordering::Relaxed);
-                let attacked = attacker
-                    .join()
-                    .unwrap_or_else(|_| Err(Trouble::setup("the attacker ended by a panic")));
+                let attacked = attacker.join().unwrap_or_else(|_| Err(Trouble::Panicked));
                 (figures, attacked)
             })
         })?;

@@ -10,8 +10,9 @@ use traffic::wire::message::{Order, Request};
 
 use super::{budget::ATTACKER, scene::Scene};
 use crate::{
-    case::{Case, Seen, Target, Trouble},
+    case::{Case, Seen, Target},
     client::{Session, drain, tcp, udp},
+    trouble::Trouble,
 };
 
 pub(super) const CASES: &[Case] = &[
@@ -142,7 +143,7 @@ fn agreements(target: &Target) -> Result<Seen, Trouble> {
             };
             match session.open(order) {
                 Ok(one) => opened.push(one),
-                Err(Trouble::No(_)) => {}
+                Err(Trouble::Refused { .. }) => {}
                 Err(other) => return Err(other),
             }
         }
@@ -187,7 +188,7 @@ fn absurd(target: &Target) -> Result<Seen, Trouble> {
 fn use_as_agreed(session: &mut Session, order: Order) -> Result<(), Trouble> {
     let opened = match session.open(order.clone()) {
         Ok(opened) => opened,
-        Err(Trouble::No(_)) => return Ok(()),
+        Err(Trouble::Refused { .. }) => return Ok(()),
         Err(other) => return Err(other),
     };
     let mut stream = session.stream(&opened)?;

@@ -20,12 +20,13 @@ use super::{
     scene::{Going, Scene},
 };
 use crate::{
-    case::{Case, Seen, Target, Trouble},
+    case::{Case, Seen, Target},
     client::{Session, connect_from, recorded},
     legitimate::PACED,
     packets::{Forger, Tap},
     process::cpu_s,
     served::Served,
+    trouble::Trouble,
 };
 
 pub(super) const CASES: &[Case] = &[

@@ -13,8 +13,9 @@ use super::{
     scene::{Going, Scene},
 };
 use crate::{
-    case::{Case, Seen, Target, Trouble},
+    case::{Case, Seen, Target},
     client::{Session, connect_from, drain, drain_datagrams, prove, stranger, udp},
+    trouble::Trouble,
 };
 
 /// Address of the observing attacker.

@@ -9,9 +9,10 @@ use std::{
 
 use super::scene::Scene;
 use crate::{
-    case::{Case, Seen, Target, Trouble},
+    case::{Case, Seen, Target},
     client::connect_from,
     served::Served,
+    trouble::Trouble,
 };
 
 /// The stranger's address.
@@ -86,7 +87,7 @@ impl Token {
 }
 
 fn web(served: &Served) -> Result<SocketAddr, Trouble> {
-    served.web.ok_or_else(|| Trouble::setup("no speed test"))
+    served.web.ok_or(Trouble::NotOffered("speed test"))
 }
 
 /// A request, without its body; ndt7's is one for a WebSocket (RFC 6455, section 4.1).

@@ -8,9 +8,9 @@ use traffic::wire::{Token, datagram::Datagram};
 
 use super::tally::Tally;
 use crate::{
-    case::Trouble,
     client::{self, Opened, Session},
     served::Served,
+    trouble::Trouble,
 };
 
 /// A datagram of any kind, for a proved socket.

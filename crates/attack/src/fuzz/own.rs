@@ -14,9 +14,9 @@ use traffic::wire::{
 
 use super::{choice::pick, datagrams, tally::Tally};
 use crate::{
-    case::Trouble,
     client::{Opened, Session, connect_from},
     served::Served,
+    trouble::Trouble,
 };
 
 /// Timeout of replies; a start may take longer, and its client has then left.
@@ -79,7 +79,7 @@ pub(super) fn session(served: &Served, from: IpAddr, random: &mut Random, tally:
     for _ in 0..8 + random.next_u64() % 48 {
         match state.step(random, tally) {
             Ok(true) | Err(Trouble::Io(_)) => {}
-            Err(Trouble::No(_)) => tally.refused += 1,
+            Err(Trouble::Refused { .. }) => tally.refused += 1,
             Ok(false) | Err(_) => break,
         }
     }
@@ -134,7 +134,7 @@ impl State<'_> {
         }
         for _ in 0..count {
             match self.session.reply() {
-                Err(Trouble::No(_)) => tally.refused += 1,
+                Err(Trouble::Refused { .. }) => tally.refused += 1,
                 Err(other) => return Err(other),
                 Ok(_) => {}
             }

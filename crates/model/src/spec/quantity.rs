@@ -19,7 +19,7 @@ use crate::{
 
 pub use crate::units::show_duration;
 pub use error::{QuantityError, ValueError};
-pub use steps::StepsError;
+pub use steps::{ReadError, StepsError};
 
 /// A quantity, or the reason why the text is not one.
 type Parsed<T> = Result<T, QuantityError>;

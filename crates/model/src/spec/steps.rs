@@ -131,7 +131,7 @@ pub fn trace(file: &str, text: &str) -> Result<RateSteps, StepsError> {
     match steps_alone_rule(&steps) {
         Some(rule) => Err(StepsError::Trace {
             file: name(),
-            why: rule.to_string(),
+            why: Box::new(rule),
         }),
         None => Ok(steps),
     }

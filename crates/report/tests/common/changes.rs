@@ -77,7 +77,7 @@ fn states() -> Vec<State> {
 /// Returns refusals of a host, with every reason.
 fn refusals() -> Vec<Refusal> {
     use RefusalReason as R;
-    let allowed = || "cubic".to_owned();
+    let allowed = || "cubic".into();
     let kind = || "htb".to_owned();
     let reasons = [
         R::Twice,
@@ -91,7 +91,7 @@ fn refusals() -> Vec<Refusal> {
         },
         R::NoCongestionControl {
             name: "bbr".to_owned(),
-            available: "reno cubic".to_owned(),
+            available: "reno cubic".into(),
         },
         R::NotAllowed { allowed: allowed() },
         R::NoWayBack {
@@ -101,10 +101,10 @@ fn refusals() -> Vec<Refusal> {
         R::Filters,
         R::Classes { kind: kind() },
         R::AlteredBack,
-        R::NotTakenBack(kernel()),
+        R::NotTakenBack(kernel().into()),
         R::QueueRefused {
             kind: "cake",
-            error: kernel(),
+            error: kernel().into(),
         },
         R::NoPackets,
         R::HookTaken { kind: kind() },
@@ -121,7 +121,7 @@ fn refusals() -> Vec<Refusal> {
         R::NoReceiveQueues,
         R::TooManyProcessors { has: 4 },
         R::UnreadableRoute,
-        R::Unroutable(kernel()),
+        R::Unroutable(kernel().into()),
         R::NoGateway,
         R::Advertised,
         R::OtherTable { table: 52 },

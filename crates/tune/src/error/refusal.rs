@@ -47,19 +47,19 @@ pub enum RefusalReason {
         /// Its name.
         name: String,
         /// Those that the kernel has, separated by spaces.
-        available: String,
+        available: Box<str>,
     },
     /// A congestion control that is not allowed in this network namespace.
     NotAllowed {
         /// Those allowed, separated by spaces.
-        allowed: String,
+        allowed: Box<str>,
     },
     /// The present congestion control could not be set again in this network namespace.
     NoWayBack {
         /// The present one.
         old: String,
         /// Those allowed, separated by spaces.
-        allowed: String,
+        allowed: Box<str>,
     },
     /// The present queue has filters.
     Filters,
@@ -71,13 +71,13 @@ pub enum RefusalReason {
     /// The kernel takes the present queue back with other options than it reported.
     AlteredBack,
     /// The kernel does not take the present queue back.
-    NotTakenBack(NetlinkError),
+    NotTakenBack(Box<NetlinkError>),
     /// The kernel does not take the wanted queue.
     QueueRefused {
         /// Its kind.
         kind: &'static str,
         /// The kernel's error.
-        error: NetlinkError,
+        error: Box<NetlinkError>,
     },
     /// A transmit queue that holds nothing.
     NoPackets,
@@ -143,7 +143,7 @@ pub enum RefusalReason {
     /// The entry of the route cannot be parsed.
     UnreadableRoute,
     /// The kernel knows no route.
-    Unroutable(NetlinkError),
+    Unroutable(Box<NetlinkError>),
     /// The route is a prohibition or the like.
     NoGateway,
     /// The route comes from router advertisements.
@@ -229,16 +229,16 @@ impl RefusalReason {
                 given = *given
             ),
             Self::NoCongestionControl { available, .. } => {
-                text!("the kernel has only {available}", available = available)
+                text!("the kernel has only {available}", available = &**available)
             }
             Self::NotAllowed { allowed } => text!(
                 "this network namespace allows only {allowed}",
-                allowed = allowed
+                allowed = &**allowed
             ),
             Self::NoWayBack { old, allowed } => text!(
                 "{old} could not be set again, as this namespace allows {allowed}",
                 old = old,
-                allowed = allowed
+                allowed = &**allowed
             ),
             Self::NoPackets => text!("a queue of 0 packets drops all"),
             Self::TableExists { table } => {

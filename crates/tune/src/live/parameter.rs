@@ -102,12 +102,17 @@ fn congestion(setting: &Setting, value: &str, old: &Saved) -> Result<Vec<Text>, 
     let allowed = list(ALLOWED);
     if !is_writable(ALLOWED) {
         if !has(&allowed, value) {
-            let reason = RefusalReason::NotAllowed { allowed };
+            let reason = RefusalReason::NotAllowed {
+                allowed: allowed.into(),
+            };
             return Err(Refusal::new(setting, reason));
         }
         if !has(&allowed, old) {
             let old = old.clone();
-            let reason = RefusalReason::NoWayBack { old, allowed };
+            let reason = RefusalReason::NoWayBack {
+                old,
+                allowed: allowed.into(),
+            };
             return Err(Refusal::new(setting, reason));
         }
     }
@@ -127,7 +132,10 @@ pub(super) fn available(setting: &Setting, cc: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     let name = cc.to_owned();
-    let reason = RefusalReason::NoCongestionControl { name, available };
+    let reason = RefusalReason::NoCongestionControl {
+        name,
+        available: available.into(),
+    };
     Err(Refusal::new(setting, reason))
 }
 

@@ -129,6 +129,7 @@ pub(super) fn rehearse(setting: &Setting, queue: &Queue) -> Result<Vec<Text>, Re
         Ok(()) => Ok(Vec::new()),
         Err(error) => {
             let kind = queue.name();
+            let error = Box::new(error);
             let reason = RefusalReason::QueueRefused { kind, error };
             Err(Refusal::new(setting, reason))
         }
@@ -152,7 +153,7 @@ fn rehearse_back(setting: &Setting, old: &Tree) -> Result<(), Refusal> {
     let reason = match tried {
         Ok(now) if now == *old => return Ok(()),
         Ok(_) => RefusalReason::AlteredBack,
-        Err(error) => RefusalReason::NotTakenBack(error),
+        Err(error) => RefusalReason::NotTakenBack(Box::new(error)),
     };
     Err(Refusal::new(setting, reason))
 }

@@ -137,7 +137,7 @@ fn exact(nl: &mut Netlink, to: Prefix, in_table: Option<u32>) -> Result<Option<E
 /// The entry that is used now, of which a narrower one can be copied.
 fn covering(nl: &mut Netlink, setting: &Setting, to: Prefix) -> Result<Option<Entry>, Refusal> {
     let entry = table::entry_for(nl, to.address())
-        .map_err(|error| Refusal::new(setting, RefusalReason::Unroutable(error)))?;
+        .map_err(|error| Refusal::new(setting, RefusalReason::Unroutable(Box::new(error))))?;
     let in_main = entry.table() == Some(MAIN);
     if !in_main {
         let table = entry.table().unwrap_or_default();

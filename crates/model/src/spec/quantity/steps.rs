@@ -1,6 +1,11 @@
 //! Errors of changes of a rate, of traces, and of distributions of a delay.
 
-use crate::cell::bounds::MAX_STEPS;
+use std::{fmt, io};
+
+use crate::{
+    cell::{Rule, bounds::MAX_STEPS},
+    text::Value,
+};
 
 /// Error parsing a trace or a list of changes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -13,7 +18,7 @@ pub enum StepsError {
     #[error("the name of the file is missing; write for instance \"trace:lte.csv\"")]
     NoFile,
     #[error("read {file}: {why}")]
-    Unread { file: String, why: String },
+    Unread { file: String, why: ReadError },
     #[error(
         "{file} has not been read; traces are read for the spec of a command, not for a value of \
          --set"
@@ -37,7 +42,36 @@ pub enum StepsError {
         text: String,
     },
     #[error("{file}: {why}")]
-    Trace { file: String, why: String },
+    Trace { file: String, why: Box<Rule> },
     #[error("{file}: more than {MAX_STEPS} changes; shorten the trace")]
     TooLong { file: String },
 }
+
+/// Error of reading a file, comparable so that errors of specs are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    kind: io::ErrorKind,
+    /// Number of the system's error, if it is one.
+    errno: Option<i32>,
+}
+
+impl From<&io::Error> for ReadError {
+    fn from(error: &io::Error) -> Self {
+        Self {
+            kind: error.kind(),
+            errno: error.raw_os_error(),
+        }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let error = match self.errno {
+            Some(errno) => io::Error::from_raw_os_error(errno),
+            None => self.kind.into(),
+        };
+        Value::from(&error).fmt(f)
+    }
+}
+
+impl std::error::Error for ReadError {}
