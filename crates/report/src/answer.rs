@@ -15,10 +15,10 @@ use model::{
 };
 
 use crate::{
-    findings::{place, wrap},
+    findings::place,
     number::{percent, short},
     shortfall,
-    wrap::{self, command},
+    wrap::{command, lines, within},
 };
 
 /// Instructions to measure between two hosts, where both ends were this one.
@@ -62,7 +62,7 @@ pub fn text(
     let figures = figures(run, width);
     let next = next(run, step, width);
     let others = others(findings, width);
-    let more = wrap(more, "", width);
+    let more = within(more, "", width);
     let count = |text: &str| text.lines().count();
     let room = screen.height.saturating_sub(RESERVED);
     let mut out = first;
@@ -80,7 +80,7 @@ pub fn text(
 /// The first lines of a text, wrapped where they are too long.
 fn first_lines(text: &str, width: usize) -> String {
     const MOST: usize = 11;
-    cut(&wrap::lines(text, width), MOST)
+    cut(&lines(text, width), MOST)
 }
 
 fn cut(text: &str, lines: usize) -> String {
@@ -95,7 +95,7 @@ fn cut(text: &str, lines: usize) -> String {
 /// The finding that limits the path most, or the summary where there is none.
 fn verdict(findings: &Findings, width: usize) -> String {
     let Some(first) = findings.main() else {
-        return cut(&wrap(&findings.summary.to_string(), "", width), REMARK);
+        return cut(&within(&findings.summary.to_string(), "", width), REMARK);
     };
     let sure = format!(
         "({}, {:.0} % sure)",
@@ -108,7 +108,7 @@ fn verdict(findings: &Findings, width: usize) -> String {
         place(first.place)
     );
     let text = format!("{}.", capital(&first.text.to_string()));
-    wrap(&safe::line(&title), "", width) + &cut(&wrap(&safe::line(&text), "  ", width), REMARK)
+    within(&safe::line(&title), "", width) + &cut(&within(&safe::line(&text), "  ", width), REMARK)
 }
 
 /// Four figures: goodput in both directions, round trips, and the share that a tunnel keeps or the
@@ -216,7 +216,7 @@ fn next(run: &Run, step: Option<&Next>, width: usize) -> String {
                 None if one_host => ELSEWHERE.to_owned(),
                 None => String::new(),
             };
-            wrap(&safe::line(&text), "", width) + &command
+            within(&safe::line(&text), "", width) + &command
         }
     }
 }
@@ -227,7 +227,7 @@ fn remedy(remedy: &Remedy, width: usize) -> String {
         on => format!(", on the {on}"),
     };
     let text = format!("Next{on}: {}.", remedy.sentence());
-    let mut out = cut(&wrap(&safe::line(&text), "", width), REMARK);
+    let mut out = cut(&within(&safe::line(&text), "", width), REMARK);
     for line in commands(remedy, Dialect::Linux) {
         out.push_str(&command(&safe::line(&line), "  ", width));
     }
@@ -254,7 +254,7 @@ fn others(findings: &Findings, width: usize) -> String {
         .collect();
     match rest.is_empty() {
         true => String::new(),
-        false => wrap(
+        false => within(
             &safe::line(&format!("Also: {}.", rest.join("; "))),
             "",
             width,

@@ -12,7 +12,7 @@ use model::{
 };
 use serde::Serialize;
 
-use crate::findings::wrap;
+use crate::wrap::within;
 
 /// One line of facts.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,7 +94,7 @@ pub fn text(facts: &HostFacts, width: Option<usize>) -> String {
                 continue;
             }
             Line::Note(text) => {
-                out.push_str(&wrap(&safe::line(&text.to_string()), "  ", width));
+                out.push_str(&within(&safe::line(&text.to_string()), "  ", width));
                 continue;
             }
             Line::Fact {
@@ -110,7 +110,7 @@ pub fn text(facts: &HostFacts, width: Option<usize>) -> String {
         let name = format!("{:<20} ", safe::line(&name));
         // What does not fit continues below the value, without more than its indent in any line.
         let indent = name.chars().count();
-        let value = wrap(&safe::line(&value), &" ".repeat(indent), width);
+        let value = within(&safe::line(&value), &" ".repeat(indent), width);
         out.push_str(&name);
         out.push_str(value.get(indent..).unwrap_or("\n"));
     }
@@ -378,7 +378,7 @@ mod tests {
             "kind":"kernel_wireguard","product":"none","path":"direct","endpoint":"192.0.2.7:51820",
             "keepalive_s":25}}]}}"#;
         let facts: HostFacts = serde_json::from_str(document).unwrap();
-        let text = text(&facts);
+        let text = text(&facts, None);
         for wanted in [
             "path to 10.9.0.1",
             "10.9.0.0/24 dev wg0 congctl bbr",

@@ -12,7 +12,7 @@ use model::{
     text::{Text, capital},
 };
 
-use crate::wrap::{WIDTH, command};
+use crate::wrap::{WIDTH, command, within};
 
 /// Mark of decisive evidence.
 const DECIDES: &str = ">";
@@ -193,27 +193,5 @@ pub(crate) fn place(place: Place) -> String {
 
 /// Wraps text at [`WIDTH`].
 fn wrapped(text: &str, indent: &str) -> String {
-    wrap(text, indent, WIDTH)
-}
-
-/// Wraps text at a width, with each line indented by `indent`. Leading newlines are kept.
-pub(crate) fn wrap(text: &str, indent: &str, width: usize) -> String {
-    let body = text.trim_start_matches('\n');
-    let mut out = "\n".repeat(text.len() - body.len());
-    let mut line = indent.to_owned();
-    for word in body.split_whitespace() {
-        if line.len() > indent.len() {
-            if line.chars().count() + 1 + word.chars().count() > width {
-                out.push_str(&line);
-                out.push('\n');
-                line = indent.to_owned();
-            } else {
-                line.push(' ');
-            }
-        }
-        line.push_str(word);
-    }
-    out.push_str(&line);
-    out.push('\n');
-    out
+    within(text, indent, WIDTH)
 }

@@ -56,7 +56,7 @@ pub(crate) fn table(columns: &[Column], rows: &[Vec<String>], width: Option<usiz
     let mut text = format!("{}\n", table.trim_fmt());
     if !left_out.is_empty() {
         let words = format!("too wide for the terminal: {}", left_out.join(", "));
-        text.push_str(&crate::findings::wrap(&words, "", width.unwrap_or(80)));
+        text.push_str(&crate::wrap::within(&words, "", width.unwrap_or(80)));
     }
     text
 }

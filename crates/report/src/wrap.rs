@@ -25,12 +25,34 @@ pub(crate) fn wrap(text: &str, indent: &str) -> String {
     out
 }
 
+/// Wraps text at a width, with each line indented by `indent`. Leading newlines are kept.
+pub(crate) fn within(text: &str, indent: &str, width: usize) -> String {
+    let body = text.trim_start_matches('\n');
+    let mut out = "\n".repeat(text.len() - body.len());
+    let mut line = indent.to_owned();
+    for word in body.split_whitespace() {
+        if line.len() > indent.len() {
+            if line.chars().count() + 1 + word.chars().count() > width {
+                out.push_str(&line);
+                out.push('\n');
+                line = indent.to_owned();
+            } else {
+                line.push(' ');
+            }
+        }
+        line.push_str(word);
+    }
+    out.push_str(&line);
+    out.push('\n');
+    out
+}
+
 /// The same lines, those of more than `width` columns in several with the indent of the first.
 pub(crate) fn lines(text: &str, width: usize) -> String {
     let fitting = |line: &str| match line.chars().count() > width {
         true => {
             let indent = &line[..line.len() - line.trim_start().len()];
-            crate::findings::wrap(line, indent, width)
+            within(line, indent, width)
         }
         false => format!("{line}\n"),
     };

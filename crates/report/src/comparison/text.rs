@@ -6,13 +6,13 @@ use model::{
 };
 
 use super::{ORDER, chance, change, count, reading, side, title};
-use crate::{findings::wrap, fit};
+use crate::{fit, wrap::within};
 
 /// The text; unchanged and undecided lines only if `all`. Within a `width`, columns that do not fit
 /// are left out, the least important first.
 pub fn text(comparison: &Comparison, all: bool, width: Option<usize>) -> String {
     let running = |text: &str| match width {
-        Some(width) => wrap(&safe::line(text), "", width),
+        Some(width) => within(&safe::line(text), "", width),
         None => format!("{}\n", safe::line(text)),
     };
     let mut out = running(&format!("{}: {}", title(comparison), count(comparison)));
