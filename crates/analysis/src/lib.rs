@@ -28,4 +28,5 @@ pub mod shortfall;
 pub mod start;
 pub mod summary;
 pub mod timeline;
+pub mod traffic;
 pub mod view;

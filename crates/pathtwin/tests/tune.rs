@@ -5,7 +5,12 @@
 mod common;
 
 use std::{
-    io::Write, net::TcpListener, os::unix::fs::PermissionsExt, path::Path, process::Stdio,
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::Stdio,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Duration,
 };
 
@@ -216,6 +221,92 @@ fn fix_names_what_an_ordinary_user_lacks_before_it_measures() {
     for part in ["nothing was measured", "CAP_NET_ADMIN", "CAP_SYS_MODULE"] {
         assert!(message.contains(part), "{part} is missing in {message}");
     }
+}
+
+/// Sends to itself: one connection all the time, and new ones every now and then.
+fn traffic(stop: &'static AtomicBool) -> Vec<std::thread::JoinHandle<()>> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let server = std::thread::spawn(move || {
+        let mut all = Vec::new();
+        let mut buffer = vec![0; 1 << 16];
+        while !stop.load(Relaxed) {
+            all.extend(listener.accept().ok().map(|(stream, _)| {
+                stream.set_nonblocking(true).unwrap();
+                stream
+            }));
+            for stream in &mut all {
+                let _ = stream.read(&mut buffer);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    let send = move |stream: &mut TcpStream, times: u32| {
+        for _ in 0..times {
+            if stop.load(Relaxed) {
+                break;
+            }
+            let _ = stream.write_all(&[0; 1000]);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    let old = std::thread::spawn(move || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        send(&mut stream, u32::MAX);
+    });
+    let new = std::thread::spawn(move || {
+        while !stop.load(Relaxed) {
+            let mut stream = TcpStream::connect(address).unwrap();
+            send(&mut stream, 100);
+        }
+    });
+    vec![server, old, new]
+}
+
+/// A congestion control acts on connections opened since, and on none of before.
+#[test]
+fn live_connections_show_that_a_congestion_control_is_in_use_and_that_this_proves_no_effect() {
+    if !namespace() {
+        return;
+    }
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("journal");
+    let old = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
+    let old = old.trim();
+    let new = if old == "reno" { "cubic" } else { "reno" };
+    let threads = traffic(&STOP);
+    std::thread::sleep(Duration::from_millis(300));
+    let set = format!("cc={new}");
+    let (code, message) = tune(&journal, &["apply", "--set", &set, "--observe", "2s"]);
+    STOP.store(true, Relaxed);
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert_eq!(code, Some(0), "{message}");
+    let row = message
+        .lines()
+        .find(|line| line.starts_with("congestion control"));
+    let row = row.unwrap_or_else(|| panic!("{message}"));
+    // Both ends of a connection are this host's: those of before have the old one, new ones the new.
+    let columns: Vec<&str> = row
+        .split("  ")
+        .map(str::trim)
+        .filter(|c| !c.is_empty())
+        .collect();
+    let [_, before, remaining, since] = columns[..] else {
+        panic!("{row}")
+    };
+    for column in [before, remaining] {
+        assert!(column.contains(old) && !column.contains(new), "{message}");
+    }
+    assert!(since.contains(new), "{message}");
+    assert!(message.contains("They do not show"), "{message}");
+    // It waits as usual.
+    assert_eq!(tune(&journal, &["undo"]).0, Some(0));
+    let now = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
+    assert_eq!(now.trim(), old);
 }
 
 /// Journals say what was changed, and ids are what a far host is addressed with.

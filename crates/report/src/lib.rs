@@ -20,6 +20,7 @@ pub mod history;
 pub mod iperf3;
 pub mod junit;
 pub mod lab_kernel;
+pub mod live;
 pub mod markdown;
 mod number;
 pub mod observation;

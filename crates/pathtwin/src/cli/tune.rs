@@ -201,6 +201,11 @@ pub(crate) struct Apply {
     #[arg(long, value_name = "HOST", conflicts_with_all = ["yes", "dry_run"])]
     pub(crate) prove: Option<String>,
 
+    /// Observe the connections that this host has anyway for so long, before and after
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration,
+        conflicts_with_all = ["yes", "dry_run", "prove"])]
+    pub(crate) observe: Option<Duration>,
+
     #[command(flatten)]
     pub(crate) far: super::proof::FarEnd,
 

@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, process::ExitCode, time::Duration};
 use anyhow::Context;
 use host::observe::{Config, End, Observer};
 use indicatif::{ProgressBar, ProgressStyle};
-use model::observation::Filter;
+use model::observation::{Filter, Observation};
 
 use crate::cli::observe::Observe;
 use crate::{
@@ -48,6 +48,23 @@ pub(crate) fn observe(arguments: &Observe) -> Result<ExitCode, Failure> {
     Ok(match cut_short {
         true => ExitCode::from(code::INTERRUPTED),
         false => ExitCode::SUCCESS,
+    })
+}
+
+/// The connections of this host over a time; none if it was stopped.
+pub(crate) fn for_a_time(span: Duration) -> Result<Option<Observation>, Failure> {
+    /// Enough samples of a short time for a verdict.
+    const SAMPLES: u32 = 10;
+    let interval = (span / SAMPLES).clamp(Duration::from_millis(10), Duration::from_secs(1));
+    let config = Config::new(Filter::default(), interval, span, false)?;
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let mut observer = Observer::open(config)?;
+    let end = observer.run(stop, &mut |_, _, _| {
+        Ok::<_, Failure>(ControlFlow::Continue(()))
+    });
+    Ok(match end? {
+        End::Complete(_) => Some(observer.observation(None)),
+        End::Cancelled | End::Stopped(_) => None,
     })
 }
 

@@ -63,6 +63,9 @@ pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
     for writer in tune::writers(plan.steps.iter().map(|step| &step.setting)) {
         format::say(format_args!("note: {writer}"));
     }
+    if let Some(span) = arguments.observe {
+        return observed(arguments, plan, span);
+    }
     if let Some(host) = &arguments.prove {
         return proved(arguments, plan, host);
     }
@@ -133,6 +136,22 @@ fn proved(arguments: &Apply, plan: Change, host: &str) -> Result<ExitCode, Failu
         true => 0,
         false => code::VERDICT,
     }))
+}
+
+/// Observes this host's own connections before and after; the change then waits as usual.
+fn observed(arguments: &Apply, plan: Change, span: Duration) -> Result<ExitCode, Failure> {
+    let observe = |when: &str| {
+        format::say(format_args!("observing {} s {when} it", span.as_secs()));
+        let stopped = || Failure::new(code::INTERRUPTED, anyhow!("stopped {when} the change"));
+        crate::commands::observe::for_a_time(span)?.ok_or_else(stopped)
+    };
+    let before = observe("before")?;
+    let change = here(&arguments.journal, plan).applied(arguments.window + span)?;
+    let after = observe("after")?;
+    let both = analysis::traffic::before_and_after(&before, &after);
+    format::text(&report::live::text(&both))?;
+    format::text(&report::change::text(&change))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The keeper of a change: started by [`apply`], never by a person.

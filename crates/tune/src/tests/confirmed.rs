@@ -1,0 +1,97 @@
+//! Confirmations, deadlines, and drift.
+
+use super::*;
+
+#[test]
+fn a_confirmed_change_stays() {
+    let world = World::new();
+    let plan = world.plan(NEW).unwrap();
+    world.apply(&plan, alive(), usize::MAX).unwrap();
+    let confirmed = world.with(&mut Unobserved, |env| {
+        confirm(env, None, &mut Reachable(true)).unwrap()
+    });
+    assert_eq!(confirmed.change.state, State::Confirmed);
+    assert!(matches!(world.recover().unwrap(), Recovery::Clean));
+    assert_eq!(world.host.dump(), new_values());
+}
+
+#[test]
+fn the_keeper_undoes_at_the_deadline_and_not_before() {
+    let world = World::new();
+    let before = world.host.dump();
+    let plan = world.plan(NEW).unwrap();
+    world.apply(&plan, alive(), usize::MAX).unwrap();
+    let start = world.clock.boottime_ns();
+    let rollback = world.with(&mut Unobserved, |env| keep(env, &plan.id, &mut |_| Ok(())));
+    assert!(rollback.unwrap().unwrap().is_complete());
+    assert_eq!(world.host.dump(), before);
+    assert_eq!(world.clock.boottime_ns() - start, WINDOW.as_nanos() as u64);
+}
+
+#[test]
+fn a_confirmation_after_the_deadline_is_refused_and_undoes() {
+    let world = World::new();
+    let before = world.host.dump();
+    let plan = world.plan(NEW).unwrap();
+    world.apply(&plan, alive(), usize::MAX).unwrap();
+    world.clock.sleep(WINDOW);
+    let late = world.with(&mut Unobserved, |env| {
+        confirm(env, None, &mut Reachable(true))
+    });
+    assert!(matches!(late, Err(TuneError::TooLate(_))), "{late:?}");
+    assert_eq!(world.host.dump(), before);
+}
+
+#[test]
+fn a_confirmation_whose_keeper_died_is_too_late() {
+    let world = World::new();
+    let before = world.host.dump();
+    let plan = world.plan(NEW).unwrap();
+    world.apply(&plan, DEAD, usize::MAX).unwrap();
+    let late = world.with(&mut Unobserved, |env| {
+        confirm(env, Some(plan.id.short()), &mut Reachable(true))
+    });
+    assert!(matches!(late, Err(TuneError::TooLate(_))), "{late:?}");
+    assert_eq!(world.host.dump(), before);
+}
+
+/// An established connection survives changes that break new ones, so only a new one counts.
+#[test]
+fn a_change_that_breaks_new_connections_is_not_confirmed() {
+    let world = World::new();
+    let plan = world.plan(NEW).unwrap();
+    world.apply(&plan, alive(), usize::MAX).unwrap();
+    let refused = world.with(&mut Unobserved, |env| {
+        confirm(env, None, &mut Reachable(false))
+    });
+    assert!(matches!(refused, Err(TuneError::ProbeAfter { .. })));
+    assert!(world.journal()[0].is_pending());
+}
+
+#[test]
+fn a_prolonged_change_has_the_later_deadline() {
+    let world = World::new();
+    let plan = world.plan(NEW).unwrap();
+    world.apply(&plan, alive(), usize::MAX).unwrap();
+    let later = Duration::from_secs(600);
+    world.with(&mut Unobserved, |env| {
+        prolong(env, None, &mut Reachable(true), later).unwrap()
+    });
+    world.clock.sleep(WINDOW * 2);
+    let kept = world.with(&mut Unobserved, |env| {
+        confirm(env, None, &mut Reachable(true))
+    });
+    assert_eq!(kept.unwrap().change.state, State::Confirmed);
+}
+
+#[test]
+fn a_value_changed_by_another_program_is_reported_and_left() {
+    let world = World::new();
+    let plan = world.plan(NEW).unwrap();
+    world.apply(&plan, alive(), usize::MAX).unwrap();
+    world.host.set("net.b", "77");
+    let (_, rollback) = world.with(&mut Unobserved, |env| undo(env, None).unwrap());
+    assert_eq!(rollback.left.len(), 1);
+    assert_eq!(world.host.dump()["net.b"], "77");
+    assert_eq!(world.host.dump()["net.a"], "1");
+}
