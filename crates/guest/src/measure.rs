@@ -120,6 +120,7 @@ impl Ends {
             targets: &self.targets,
             unreached: Vec::new(),
             third: self.third.as_ref().map(|(third, _)| third),
+            slot: false,
             program: &self.program,
             id: format!("{:016x}", cell.seed.0),
             started_us: 1_700_000_000_000_000,

@@ -15,7 +15,7 @@ use std::{
 use model::{evidence::Evidence, facts::HostFacts, text::Text};
 use traffic::wire::{
     Channel, ChannelError, Key, Ticket, channel,
-    message::{Numbered, Request, Welcome},
+    message::{Numbered, Request, SLOT, Welcome},
 };
 
 pub use data::{connector, datagrams, stream, streams};
@@ -151,6 +151,19 @@ impl Far {
         let finished: Finished<S::Outcome> =
             self.control.request("finish", Request::Finish { token })?;
         Ok(finished.outcome.0)
+    }
+
+    /// Takes the slot for loads of clients that watch, until the session ends. A server without that
+    /// ability grants none, and needs none.
+    ///
+    /// # Errors
+    /// Another session has it ([`FarError::is_busy`]), or the session failed.
+    pub fn slot(&mut self) -> Result<(), FarError> {
+        if !self.can(SLOT) {
+            return Ok(());
+        }
+        let Done {} = self.control.request("slot", Request::Slot)?;
+        Ok(())
     }
 
     /// Shows that this end is still there.

@@ -15,6 +15,7 @@ mod refused;
 mod registry;
 mod rejected;
 mod session;
+mod slot;
 mod udp;
 
 use std::{
@@ -75,6 +76,7 @@ pub type Log = Arc<dyn Fn(Event) + Send + Sync>;
 pub(crate) struct Shared {
     config: Arc<Config>,
     registry: Registry,
+    slot: slot::Slot,
     stop: Arc<AtomicBool>,
     log: Log,
 }
@@ -147,6 +149,7 @@ impl Server {
         let shared = Arc::new(Shared {
             config: self.config,
             registry: Registry::default(),
+            slot: slot::Slot::default(),
             stop,
             log,
         });

@@ -30,7 +30,7 @@ use crate::{
     notify,
     real::{self, RealError, Runner},
     state::{Folder, StateError},
-    watcher::{Begin, Candidate, Job, Next, Watcher, Work},
+    watcher::{Begin, Candidate, Job, Next, Postponed, Watcher, Work},
 };
 
 /// Longest sleep, so that a request to end is heard.
@@ -241,7 +241,7 @@ impl Daemon<'_> {
         let kept = self.keep(false)?;
         match job.work {
             Work::Probe => self.probe(job),
-            _ if !kept => self.watcher.abandon(job, Moment::now(), &mut self.random),
+            _ if !kept => self.abandon(job, &Postponed::NotSaved),
             _ => self.load(job)?,
         }
         Ok(())
@@ -286,6 +286,14 @@ impl Daemon<'_> {
             }
             // All that was reserved stays charged.
             Err(RealError::Stopped) => {}
+            Err(RealError::Slot) => {
+                (self.log)(&format!(
+                    "{}: {work} postponed: {}",
+                    path.name,
+                    Postponed::Slot
+                ));
+                self.abandon(job, &Postponed::Slot);
+            }
             Err(error) => {
                 (self.log)(&format!("{}: {work} failed: {error}", path.name));
                 self.watcher
@@ -293,6 +301,11 @@ impl Daemon<'_> {
             }
         }
         self.keep(true).map(|_| ())
+    }
+
+    fn abandon(&mut self, job: Job, why: &Postponed) {
+        self.watcher
+            .abandon(job, why, Moment::now(), &mut self.random);
     }
 
     /// Writes the state as [`Self::save`] does; false if the disk is full, which ends and may end

@@ -60,6 +60,9 @@ pub(crate) enum RealError {
     /// There is no plan.
     #[error(transparent)]
     Plan(#[from] PlanFileError),
+    /// Another watch loads the far end's line.
+    #[error("another watch loads the far end")]
+    Slot,
     /// The service is to end.
     #[error("stopped")]
     Stopped,
@@ -176,6 +179,7 @@ impl Runner<'_> {
             targets: &end.far.targets,
             unreached: end.far.unreached,
             third: None,
+            slot: true,
             program: self.program,
             id: format!("{:016x}", random.next_u64()),
             started_us: Moment::now().wall_us,
@@ -190,6 +194,10 @@ impl Runner<'_> {
                 Event::Moved(bytes) => moved = moved.max(bytes),
                 _ => {}
             }
+        });
+        let run = run.map_err(|error| match error.is_busy() {
+            true => RealError::Slot,
+            false => error.into(),
         })?;
         if self.stop.load(Ordering::Relaxed) {
             return Err(RealError::Stopped);

@@ -112,6 +112,9 @@ pub enum Postponed {
     /// What it may cost cannot be charged.
     #[error("the state cannot be written")]
     NotSaved,
+    /// Another watch loads the far end.
+    #[error("another watch loads the far end")]
+    Slot,
 }
 
 /// The watch.
@@ -264,7 +267,7 @@ impl Watcher {
     ) {
         let mean = match why {
             Postponed::Metered => self.mean(path, work).max(SPENT),
-            Postponed::Busy(_) | Postponed::NotSaved => BUSY,
+            Postponed::Busy(_) | Postponed::NotSaved | Postponed::Slot => BUSY,
             Postponed::NoBudget(_) => SPENT,
         };
         let at = now.boot_ns + schedule::wait(mean, random);
@@ -273,11 +276,18 @@ impl Watcher {
             (Work::Probe, _) => state.probe_due = Some(at),
             (Work::Load, _) => state.load_due = Some(at),
             (Work::Full, _) => state.full_due = Some(at),
-            (Work::Retest, Postponed::Busy(_) | Postponed::NotSaved) => state.retest.due = Some(at),
+            (Work::Retest, Postponed::Busy(_) | Postponed::NotSaved | Postponed::Slot) => {
+                state.retest.due = Some(at)
+            }
             // The next load will suspect it again.
             (Work::Retest, _) => state.retest.due = None,
         }
-        if work == Work::Full && !matches!(why, Postponed::Busy(_) | Postponed::NotSaved) {
+        if work == Work::Full
+            && !matches!(
+                why,
+                Postponed::Busy(_) | Postponed::NotSaved | Postponed::Slot
+            )
+        {
             self.report(path, None);
         }
     }

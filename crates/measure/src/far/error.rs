@@ -224,6 +224,17 @@ impl FarError {
         }
     }
 
+    /// Whether the far end has no room now because of others, and may have later.
+    pub fn is_busy(&self) -> bool {
+        matches!(
+            self,
+            Self::Refused {
+                code: Code::Busy,
+                ..
+            }
+        )
+    }
+
     /// Returns true if the session is over, so that no further step makes sense.
     pub fn is_final(&self) -> bool {
         matches!(

@@ -51,6 +51,8 @@ pub struct Start<'a> {
     pub unreached: Vec<Unreached>,
     /// A third point to probe beside the path; absent = none.
     pub third: Option<&'a Third>,
+    /// Whether the far end's slot for clients that watch is needed.
+    pub slot: bool,
     /// Version of this program.
     pub program: &'a str,
     /// Name of the run.
@@ -71,6 +73,9 @@ pub struct Start<'a> {
 pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, FarError> {
     let zero = Instant::now();
     let mut far = Far::connect(start.control, start.key, start.program)?;
+    if start.slot {
+        far.slot()?;
+    }
     let (layers, unreached) = layers(&start);
     // Facts are toward the last address that was reached: toward another there is no route, and a
     // missing route must not pass for a missing fact.

@@ -81,6 +81,8 @@ pub(crate) enum Refused {
         /// The kernel's error.
         source: io::Error,
     },
+    /// Another session has the slot.
+    Slot,
     /// The host did not let a load start.
     Start(io::Error),
     /// The host has no random numbers for a key or a ticket.
@@ -151,6 +153,7 @@ impl Refused {
                 name = name,
                 source = source
             ),
+            Self::Slot => text!("another client that watches loads the line now: try again later"),
             Self::Start(source) => text!("start the load: {source}", source = source),
             Self::Random(source) => text!("read random numbers: {source}", source = source),
         }
@@ -160,6 +163,7 @@ impl Refused {
     pub(super) fn code(&self) -> Code {
         match self {
             Self::Limit(refused) if refused.is_passing() => Code::Busy,
+            Self::Slot => Code::Busy,
             Self::Limit(_) | Self::Flows { .. } | Self::Rate { .. } => Code::Limit,
             Self::Datagrams { .. } | Self::Responses { .. } => Code::Order,
             Self::WithoutQuic => Code::Unable,

@@ -2,15 +2,16 @@
 
 use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
 
+use sys::clock::Instant;
 use traffic::{
     admission, quic,
     wire::{
         Channel, ChannelError, Ticket, Token,
-        message::{Numbered, Order, Outcome, QUIC, Reply, Request, Welcome},
+        message::{Numbered, Order, Outcome, QUIC, Reply, Request, SLOT, Welcome},
     },
 };
 
-use super::{Event, Rejected, Shared, agreement::Agreement, refused::Refused};
+use super::{Event, Rejected, Shared, agreement::Agreement, refused::Refused, slot};
 use host::{evidence::Scope, state};
 
 /// Idle timeout of a client. It sends a ping more often than this.
@@ -54,6 +55,7 @@ struct Session {
     /// Devices whose counters are read: known since the facts were collected.
     scope: Scope,
     mark: Option<state::Mark>,
+    slot: Option<slot::Number>,
 }
 
 impl Drop for Session {
@@ -61,6 +63,9 @@ impl Drop for Session {
         for (token, agreement) in self.agreements.drain() {
             self.shared.registry.remove(token);
             drop(agreement);
+        }
+        if let Some(number) = &self.slot {
+            self.shared.slot.free(number);
         }
     }
 }
@@ -80,6 +85,7 @@ impl Session {
             admitted,
             scope: Scope::default(),
             mark: None,
+            slot: None,
         }
     }
 
@@ -122,6 +128,7 @@ impl Session {
             Request::Open(order) => self.open(order),
             Request::Start { token } => self.start(token),
             Request::Finish { token } => self.finish(token),
+            Request::Slot => self.slot(),
             Request::Ping | Request::Bye => Ok(Reply::Done),
         };
         result.unwrap_or_else(|refused| Reply::No {
@@ -134,13 +141,21 @@ impl Session {
     fn welcome(&self) -> Welcome {
         Welcome {
             program: self.shared.config.program.clone(),
-            abilities: quic::AVAILABLE
-                .then(|| QUIC.to_owned())
+            abilities: [Some(SLOT), quic::AVAILABLE.then_some(QUIC)]
                 .into_iter()
+                .flatten()
+                .map(str::to_owned)
                 .collect(),
             congestion: state::congestion(),
             limits: *self.shared.config.admission.limits(),
         }
+    }
+
+    fn slot(&mut self) -> Result<Reply, Refused> {
+        if self.slot.is_none() {
+            self.slot = Some(self.shared.slot.take(Instant::now()).ok_or(Refused::Slot)?);
+        }
+        Ok(Reply::Done)
     }
 
     fn evidence(&mut self) -> Result<Reply, Refused> {

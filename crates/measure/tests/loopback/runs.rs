@@ -40,6 +40,7 @@ fn measure_beside(
         }],
         unreached: Vec::new(),
         third,
+        slot: false,
         program: "test",
         id: "0".repeat(16),
         started_us: 0,
@@ -338,4 +339,26 @@ fn a_run_goes_on_without_its_third_point() {
     assert!(run.third.is_none() && run.cut_short.is_none());
     assert_eq!(run.caveats.len(), 1);
     assert!(run.samples.iter().all(|s| s.third.is_none()));
+}
+
+/// Of two clients that watch, the second gets the slot when the first one is gone; others need none.
+#[test]
+fn one_watching_client_at_a_time_has_the_slot() {
+    let server = Serving::start(limits());
+    let (mut first, mut second) = (server.connect(), server.connect());
+    first.slot().unwrap();
+    // Asked for twice, it is still one.
+    first.slot().unwrap();
+    assert!(second.slot().unwrap_err().is_busy());
+    second.ping().unwrap();
+    assert!(measure_with(&server, SHORT, &server.key).is_ok());
+    first.bye();
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    while let Err(error) = second.slot() {
+        assert!(
+            error.is_busy() && std::time::Instant::now() < end,
+            "{error}"
+        );
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
 }

@@ -218,6 +218,7 @@ impl Reached {
             targets: &self.far.targets,
             unreached: self.far.unreached.clone(),
             third: self.third.as_ref(),
+            slot: false,
             program: env!("CARGO_PKG_VERSION"),
             id: format!("{random:016x}"),
             started_us: now_us(),

@@ -50,6 +50,9 @@ pub enum Request {
         /// The token.
         token: Token,
     },
+    /// The slot for loads of clients that watch, until the end of the session; refused as busy while
+    /// another session has it. Only of servers with the ability [`SLOT`].
+    Slot,
     /// Nothing; keeps the connection open.
     Ping,
     /// The end.
@@ -128,6 +131,8 @@ pub enum Code {
 
 /// The ability to run an [`Order::Quic`].
 pub const QUIC: &str = "quic";
+/// The ability to grant a [`Request::Slot`].
+pub const SLOT: &str = "slot";
 
 /// The server's first reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -107,14 +107,15 @@ impl Watcher {
         }
     }
 
-    /// Gives up a load that was not started because its charge could not be saved.
-    pub fn abandon(&mut self, job: Job, now: Moment, random: &mut Random) {
+    /// Gives up a load of which nothing was sent: its charge could not be saved, or the far end did
+    /// not grant it.
+    pub fn abandon(&mut self, job: Job, why: &Postponed, now: Moment, random: &mut Random) {
         let (path, work) = (job.path, job.work);
         if let Some(reservation) = job.reservation {
             self.saved.ledger.settle(reservation, 0);
         }
         let candidate = Candidate { path, work };
-        self.postpone(candidate, &Postponed::NotSaved, now, random);
+        self.postpone(candidate, why, now, random);
     }
 
     fn settle(&mut self, job: Job, payload: Option<u64>) {

@@ -59,6 +59,7 @@ pub(crate) fn rates(third: &Third, start: &Start<'_>) -> Result<Vec<SegmentRate>
         }],
         unreached: Vec::new(),
         third: None,
+        slot: false,
         program: start.program,
         id: start.id.clone(),
         started_us: start.started_us,
