@@ -289,7 +289,7 @@ fn live_connections_show_that_a_congestion_control_is_in_use_and_that_this_prove
         .lines()
         .find(|line| line.starts_with("congestion control"));
     let row = row.unwrap_or_else(|| panic!("{message}"));
-    // Both ends of a connection are this host's: those of before have the old one, new ones the new.
+    // Both ends are this host's: those of before have the old one, new ones the new.
     let columns: Vec<&str> = row
         .split("  ")
         .map(str::trim)

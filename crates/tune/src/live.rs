@@ -270,9 +270,9 @@ impl Host for Live {
             }
             Setting::QueueLength { device, .. } => {
                 let Saved::Number { value } = old else {
-                    return Err(unusable(setting));
+                    return Err(HostError::unusable(setting));
                 };
-                let packets = u32::try_from(*value).map_err(|_| unusable(setting))?;
+                let packets = u32::try_from(*value).map_err(|_| HostError::unusable(setting))?;
                 let index = self.index(device)?;
                 Ok(link::set_txqueuelen(&mut self.nl, index, packets)?)
             }
@@ -312,8 +312,4 @@ impl Live {
         self.link(device)?
             .ok_or_else(|| HostError::NoDevice(device.to_owned()))
     }
-}
-
-fn unusable(setting: &Setting) -> HostError {
-    HostError::Unusable(Box::new(setting.clone()))
 }

@@ -5,10 +5,12 @@
 
 mod files;
 mod ini;
+mod names;
 mod networkd;
 mod owner;
 mod part;
 mod replay;
+mod system;
 mod uci;
 
 use std::{fs, io, os::unix::fs::PermissionsExt, path::Path};
@@ -27,8 +29,8 @@ use crate::{
     progress::{advance, note, write},
 };
 
-pub use files::System;
 pub use networkd::networkd_text;
+pub use system::System;
 
 /// Writes the files of a confirmed change below `root`, which is `/` but in tests, and checks that
 /// no other file of the system overrides them at the next boot.

@@ -82,6 +82,11 @@ impl Operation {
 }
 
 impl HostError {
+    /// The error of a saved value that is not of this setting.
+    pub(crate) fn unusable(setting: &Setting) -> Self {
+        Self::Unusable(Box::new(setting.clone()))
+    }
+
     /// The error with its values, for reports in any language.
     pub fn text(&self) -> Text {
         match self {

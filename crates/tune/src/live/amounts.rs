@@ -7,7 +7,7 @@ use model::{
 };
 use sys::ethtool::Ethtool;
 
-use super::{queues, queues::Direction, unusable};
+use super::{queues, queues::Direction};
 use crate::error::{HostError, Refusal, RefusalReason};
 
 pub(super) fn read_rings(index: u32) -> Result<Saved, HostError> {
@@ -35,7 +35,7 @@ pub(super) fn write_rings(index: u32, [rx, tx]: [Option<u32>; 2]) -> Result<(), 
 
 pub(super) fn restore_rings(index: u32, setting: &Setting, old: &Saved) -> Result<(), HostError> {
     let Saved::Rings { rx, tx } = *old else {
-        return Err(unusable(setting));
+        return Err(HostError::unusable(setting));
     };
     let mut eth = Ethtool::open()?;
     let now = eth.rings(index)?;
@@ -95,7 +95,7 @@ pub(super) fn restore_channels(
         transmit,
     } = old
     else {
-        return Err(unusable(setting));
+        return Err(HostError::unusable(setting));
     };
     let mut eth = Ethtool::open()?;
     let now = eth.channels(index)?;

@@ -7,7 +7,6 @@ use model::{
 };
 use sys::nftables;
 
-use super::unusable;
 use crate::error::{HostError, Refusal, RefusalReason};
 
 /// Name of the table.
@@ -35,7 +34,7 @@ pub(super) fn write(bytes: Option<u16>) -> Result<(), HostError> {
 
 pub(super) fn restore(setting: &Setting, old: &Saved) -> Result<(), HostError> {
     let Saved::MssClamp { present: false } = old else {
-        return Err(unusable(setting));
+        return Err(HostError::unusable(setting));
     };
     let mut nl = nftables::open()?;
     if nftables::has_table(&mut nl, TABLE)? {

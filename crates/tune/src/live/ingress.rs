@@ -12,7 +12,7 @@ use sys::{
     tc::{self, Action, Handle, Hook, Qdisc},
 };
 
-use super::{NO_DEVICE, queue, unusable};
+use super::{NO_DEVICE, queue};
 use crate::error::{HostError, Refusal, RefusalReason};
 
 /// Priority of the filter.
@@ -90,7 +90,7 @@ pub(super) fn restore(
 ) -> Result<(), HostError> {
     // Nothing else is ever changed.
     let Saved::NoIngress = old else {
-        return Err(unusable(setting));
+        return Err(HostError::unusable(setting));
     };
     if hook(nl, index)?.is_some() {
         tc::delete(nl, index, Handle::CLSACT)?;

@@ -9,7 +9,6 @@ use model::{
 };
 use sys::module::{Places, is_built_in, loaded, needed, remove};
 
-use super::unusable;
 use crate::error::{HostError, Operation, Refusal, RefusalReason};
 
 /// The program that the kernel itself starts to load a module (kernel/module/kmod.c, Linux 6.18):
@@ -94,7 +93,7 @@ pub(super) fn restore(
     old: &Saved,
 ) -> Result<(), HostError> {
     let Saved::Modules { present } = old else {
-        return Err(unusable(setting));
+        return Err(HostError::unusable(setting));
     };
     let now = loaded(places).map_err(Operation::ListModules.failed())?;
     let all = needed(places, name).unwrap_or_else(|| vec![name.to_owned()]);

@@ -13,7 +13,6 @@ use sys::{
     sysctl,
 };
 
-use super::unusable;
 use crate::error::{HostError, Refusal, RefusalReason};
 
 /// Below it a device loses all IPv6 addresses, routes and parameters, of which only the link-local
@@ -70,7 +69,7 @@ pub(super) fn restore(
         routes,
     } = old
     else {
-        return Err(unusable(setting));
+        return Err(HostError::unusable(setting));
     };
     if link::show(nl, index)?.mtu != *bytes {
         link::set_mtu(nl, index, *bytes)?;
@@ -92,7 +91,7 @@ pub(super) fn restore(
         .map(|entry| entry.bytes().to_vec())
         .collect();
     for route in routes.iter().filter(|route| !now.contains(&route.0)) {
-        let entry = Entry::from_bytes(&route.0).ok_or_else(|| unusable(setting))?;
+        let entry = Entry::from_bytes(&route.0).ok_or_else(|| HostError::unusable(setting))?;
         table::replace(nl, &entry)?;
     }
     Ok(())

@@ -9,7 +9,6 @@ use model::{
 };
 use sys::ethtool::{Feature, feature_states, set_features};
 
-use super::unusable;
 use crate::error::{HostError, Operation, Refusal, RefusalReason};
 
 pub(super) fn read(device: &str) -> Result<Saved, HostError> {
@@ -51,7 +50,7 @@ pub(super) fn write(device: &str, feature: &str, on: bool) -> Result<(), HostErr
 /// Restores the requested state of before; the resulting state is as it was.
 pub(super) fn restore(device: &str, setting: &Setting, old: &Saved) -> Result<(), HostError> {
     let Saved::Offloads { requested, .. } = old else {
-        return Err(unusable(setting));
+        return Err(HostError::unusable(setting));
     };
     let now = states(device)?;
     let other = now

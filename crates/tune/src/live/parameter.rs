@@ -7,7 +7,7 @@ use model::{
 };
 use sys::{module::Places, sysctl};
 
-use super::{module, unusable};
+use super::module;
 use crate::error::{HostError, Refusal, RefusalReason};
 
 const AVAILABLE: &str = "net.ipv4.tcp_available_congestion_control";
@@ -141,7 +141,7 @@ pub(super) fn available(setting: &Setting, cc: &str) -> Result<(), Refusal> {
 
 pub(super) fn restore(setting: &Setting, name: &str, old: &Saved) -> Result<(), HostError> {
     let Saved::Parameter { value, allowed } = old else {
-        return Err(unusable(setting));
+        return Err(HostError::unusable(setting));
     };
     if words(&sysctl::read(name)?) != *value {
         sysctl::write(name, value)?;

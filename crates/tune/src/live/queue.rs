@@ -13,7 +13,6 @@ use sys::{
     },
 };
 
-use super::unusable;
 use crate::error::{HostError, Refusal, RefusalReason};
 
 pub(super) fn read(nl: &mut Netlink, index: u32) -> Result<Saved, HostError> {
@@ -35,7 +34,7 @@ pub(super) fn check(
     old: &Saved,
 ) -> Result<Vec<Text>, Refusal> {
     let failed = |error: HostError| Refusal::unreadable(setting, error);
-    let tree = live(old).ok_or_else(|| failed(unusable(setting)))?;
+    let tree = live(old).ok_or_else(|| failed(HostError::unusable(setting)))?;
     let index = link::index(nl, device).map_err(|e| failed(e.into()))?;
     match tree::irreversible(nl, index, &tree).map_err(|e| failed(e.into()))? {
         Some(Irreversible::Filters) => {
@@ -110,7 +109,7 @@ pub(super) fn restore(
     setting: &Setting,
     old: &Saved,
 ) -> Result<(), HostError> {
-    let tree = live(old).ok_or_else(|| unusable(setting))?;
+    let tree = live(old).ok_or_else(|| HostError::unusable(setting))?;
     Ok(tree::restore(nl, index, &tree)?)
 }
 

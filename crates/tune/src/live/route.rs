@@ -13,7 +13,7 @@ use sys::{
     route::table::{self, Entry, MAIN},
 };
 
-use super::{parameter, unusable};
+use super::parameter;
 use crate::error::{HostError, Refusal, RefusalReason};
 
 /// `RTPROT_RA` and `RTPROT_DHCP` (include/uapi/linux/rtnetlink.h, Linux 7.2).
@@ -85,7 +85,7 @@ pub(super) fn write(
 ) -> Result<(), HostError> {
     match old {
         Saved::Route { entry } => {
-            let entry = Entry::from_bytes(&entry.0).ok_or_else(|| unusable(setting))?;
+            let entry = Entry::from_bytes(&entry.0).ok_or_else(|| HostError::unusable(setting))?;
             table::replace(nl, &entry.with_congestion_control(cc))?;
         }
         Saved::NoRoute => {
@@ -93,7 +93,7 @@ pub(super) fn write(
             let own = used.toward((to.address(), to.length()));
             table::add(nl, &own.with_congestion_control(cc))?;
         }
-        _ => return Err(unusable(setting)),
+        _ => return Err(HostError::unusable(setting)),
     }
     Ok(())
 }
@@ -107,7 +107,7 @@ pub(super) fn restore(
 ) -> Result<(), HostError> {
     match old {
         Saved::Route { entry } => {
-            let entry = Entry::from_bytes(&entry.0).ok_or_else(|| unusable(setting))?;
+            let entry = Entry::from_bytes(&entry.0).ok_or_else(|| HostError::unusable(setting))?;
             table::replace(nl, &entry)?;
         }
         Saved::NoRoute => {
@@ -115,7 +115,7 @@ pub(super) fn restore(
                 table::delete(nl, &own)?;
             }
         }
-        _ => return Err(unusable(setting)),
+        _ => return Err(HostError::unusable(setting)),
     }
     Ok(())
 }

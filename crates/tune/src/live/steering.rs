@@ -5,7 +5,7 @@ use model::{
     text::Text,
 };
 
-use super::{queues, queues::Direction, unusable};
+use super::{queues, queues::Direction};
 use crate::error::{HostError, Refusal, RefusalReason};
 
 pub(super) fn read(device: &str, of: Direction) -> Result<Saved, HostError> {
@@ -53,7 +53,7 @@ pub(super) fn restore(
     old: &Saved,
 ) -> Result<(), HostError> {
     let Saved::Processors { masks } = old else {
-        return Err(unusable(setting));
+        return Err(HostError::unusable(setting));
     };
     queues::restore(device, of, masks)
 }

@@ -10,41 +10,14 @@ use model::change::{
     snippet::{modules, parts},
 };
 
-use super::{networkd, owner::Owner, uci};
+use super::{
+    names::{escaped, plain, quoted},
+    networkd,
+    owner::Owner,
+    system::System,
+    uci,
+};
 use crate::error::PersistError;
-
-/// System that configures a host at boot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum System {
-    /// systemd: a service for each device, bound to it.
-    Systemd,
-    /// ifupdown of Debian without systemd.
-    Ifupdown,
-    /// procd and hotplug of OpenWrt.
-    OpenWrt,
-}
-
-impl System {
-    /// The system below a root.
-    ///
-    /// # Errors
-    /// It is one whose files are made by other means, or an unknown one.
-    pub fn of(root: &Path) -> Result<Self, PersistError> {
-        let has = |path: &str| root.join(path).exists();
-        if has("etc/NIXOS") {
-            return Err(PersistError::Managed("NixOS"));
-        }
-        if has("etc/openwrt_release") {
-            Ok(Self::OpenWrt)
-        } else if has("etc/systemd/system") {
-            Ok(Self::Systemd)
-        } else if has("etc/network/if-up.d") {
-            Ok(Self::Ifupdown)
-        } else {
-            Err(PersistError::UnknownSystem)
-        }
-    }
-}
 
 /// All files of a change, in the order in which they are written.
 ///
@@ -301,32 +274,4 @@ fn unit(script: &str, device: Option<&str>) -> String {
         "[Unit]\nDescription=Network settings of pathtwin\n{order}\n[Service]\nType=oneshot\n\
          RemainAfterExit=yes\nExecStart=/bin/sh /{script}\n"
     )
-}
-
-/// A name as one word of a shell, whatever is in it.
-fn quoted(device: &str) -> String {
-    format!("'{}'", device.replace('\'', r"'\''"))
-}
-
-/// A name of a device for the name of a file.
-pub(super) fn plain(device: &str) -> String {
-    let plain = |c: char| match c {
-        c if c.is_ascii_alphanumeric() => c,
-        _ => '_',
-    };
-    device.chars().map(plain).collect()
-}
-
-/// A name of a device in the name of a unit (systemd.unit(5), String Escaping for Inclusion in Unit
-/// Names).
-fn escaped(device: &str) -> String {
-    let mut out = String::new();
-    for (n, byte) in device.bytes().enumerate() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b':' | b'_' => out.push(byte.into()),
-            b'.' if n > 0 => out.push('.'),
-            _ => out.push_str(&format!("\\x{byte:02x}")),
-        }
-    }
-    out
 }

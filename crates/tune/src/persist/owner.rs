@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{System, ini};
+use super::{ini, system::System};
 
 /// The programs that set a device up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::System;
+use super::system::System;
 
 /// Folders of systemd-sysctl, the strongest first: a file in one hides those of the same name in
 /// the others (sysctl.d(5)).

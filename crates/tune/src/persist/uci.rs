@@ -45,7 +45,7 @@ pub(super) fn of<'a>(
             Setting::Queue { queue, .. } if has_sqm(root, device) => shaper.take(queue, false),
             Setting::Ingress { queue, .. } if has_sqm(root, device) => shaper.take(queue, true),
             Setting::Mtu { bytes, .. } if is_free(root, device) => {
-                let name = format!("pathtwin_{id}_{}", super::files::plain(device));
+                let name = format!("pathtwin_{id}_{}", super::names::plain(device));
                 let options = [("name", device.to_owned()), ("mtu", bytes.to_string())];
                 let text = section("device", &name, &options);
                 new.push(New {
