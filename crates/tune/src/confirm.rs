@@ -6,10 +6,9 @@ use model::change::{Change, ChangeId, State};
 
 use crate::{
     Env,
-    error::TuneError,
+    error::{Drift, Rollback, TuneError},
     holds::{brief, same_value},
     lookup::{find, lock},
-    outcome::{Drift, Rollback},
     persist::remove,
     probe::Prober,
     progress::advance,

@@ -1,6 +1,7 @@
 //! Errors of transactions. Each has a text with values, for reports in any language.
 
 mod host;
+mod outcome;
 mod persist;
 mod refusal;
 
@@ -12,9 +13,10 @@ use model::{
     text::Text,
 };
 
-use crate::{journal::JournalError, observer::Interrupted, outcome::Rollback, remote::RemoteError};
+use crate::{journal::JournalError, observer::Interrupted, remote::RemoteError};
 
 pub use host::{HostError, Operation};
+pub use outcome::{Drift, Left, Rollback};
 pub use persist::PersistError;
 pub use refusal::{Refusal, RefusalReason};
 

@@ -18,7 +18,10 @@ use model::{
 use sys::process::{Process, start_detached};
 
 use crate::{
-    Env, error::TuneError, outcome::Rollback, progress::undone_because, recover::is_alive,
+    Env,
+    error::{Rollback, TuneError},
+    progress::undone_because,
+    recover::is_alive,
     rollback::roll_back,
 };
 

@@ -17,7 +17,6 @@ mod live;
 mod lookup;
 mod observer;
 mod offers;
-mod outcome;
 mod persist;
 mod plan;
 mod probe;
@@ -38,14 +37,15 @@ use model::change::ChangeId;
 pub use calibration::calibration;
 pub use confirm::{Confirmed, confirm, confirm_or_undo, prolong, undo};
 pub use conflicts::writers;
-pub use error::{HostError, Operation, PersistError, Refusal, RefusalReason, TuneError};
+pub use error::{
+    Drift, HostError, Left, Operation, PersistError, Refusal, RefusalReason, Rollback, TuneError,
+};
 pub use host::Host;
 pub use journal::{Access, Folder, JournalError, Listed};
 pub use keeper::{keep, start_keeper};
 pub use live::Live;
 pub use observer::{Interrupted, Observer, Point, Unobserved};
 pub use offers::{Tries, offers, stored_as, until_kept};
-pub use outcome::{Drift, Left, Rollback};
 pub use persist::{System, networkd_text, persist};
 pub use plan::{Request, plan};
 pub use probe::{NewTcp, Prober};

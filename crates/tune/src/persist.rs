@@ -23,9 +23,8 @@ use sys::files::{Existing, Readers};
 
 use crate::{
     Env,
-    error::{PersistError, TuneError},
+    error::{Left, PersistError, TuneError},
     lookup::{find, lock},
-    outcome::Left,
     progress::{advance, note, write},
 };
 

@@ -8,9 +8,8 @@ use sys::process::Process;
 
 use crate::{
     Env,
-    error::TuneError,
+    error::{Rollback, TuneError},
     journal::Listed,
-    outcome::Rollback,
     progress::{advance, undone_because},
     rollback::roll_back,
 };

@@ -7,10 +7,9 @@ use model::{
 
 use crate::{
     Env,
-    error::{HostError, TuneError},
+    error::{Drift, HostError, Left, Rollback, TuneError},
     holds::{brief, same_value},
     observer::{Interrupted, Point},
-    outcome::{Drift, Left, Rollback},
     progress::{advance, note},
 };
 
@@ -62,10 +61,12 @@ fn journal(
     match advance(env, change, state) {
         Ok(()) => Ok(()),
         Err(TuneError::Interrupted(stop)) => Err(stop),
-        Err(error) => {
-            done.journal = Some(Box::new(error));
+        Err(TuneError::Journal(error)) => {
+            done.journal = Some(error);
             Ok(())
         }
+        // A state is only written to the journal.
+        Err(_) => Ok(()),
     }
 }
 

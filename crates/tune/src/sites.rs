@@ -17,8 +17,7 @@ use model::{
 };
 
 use crate::{
-    error::TuneError,
-    outcome::Drift,
+    error::{Drift, TuneError},
     prove::{Criteria, MeasureError, Order, ProveError, Turns, prove},
 };
 

@@ -9,11 +9,10 @@ use model::{
 
 use crate::{
     Env, LOCK_LIMIT,
-    error::TuneError,
+    error::{Rollback, TuneError},
     holds::{brief, holds},
     host::Host,
     observer::{Interrupted, Point},
-    outcome::Rollback,
     probe::Prober,
     progress::{advance, undone_because, write},
     recover::{Recovery, recover},

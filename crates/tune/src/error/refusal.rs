@@ -9,7 +9,7 @@ use model::{
 };
 use sys::NetlinkError;
 
-use super::HostError;
+use super::host::HostError;
 
 /// A setting that is not changed.
 #[derive(Debug)]

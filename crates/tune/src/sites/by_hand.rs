@@ -10,7 +10,10 @@ use model::{
 };
 
 use super::site::Site;
-use crate::{error::TuneError, outcome::Drift, prove::evidence_of_far};
+use crate::{
+    error::{Drift, TuneError},
+    prove::evidence_of_far,
+};
 
 /// The person or program that changes the far host.
 pub trait Person {

@@ -8,7 +8,7 @@ use model::{
     run::Run,
 };
 
-use crate::{error::TuneError, outcome::Drift};
+use crate::error::{Drift, TuneError};
 
 /// A host with a planned change.
 pub trait Site {

@@ -11,8 +11,7 @@ use model::{
 
 use super::site::Site;
 use crate::{
-    error::TuneError,
-    outcome::Drift,
+    error::{Drift, TuneError},
     prove::evidence_of_far,
     remote::{Remote, RemoteError},
 };

@@ -4,7 +4,8 @@ use std::{fmt, io};
 
 use model::{change::Setting, text, text::Text};
 
-use crate::error::{HostError, TuneError};
+use super::host::HostError;
+use crate::journal::JournalError;
 
 /// Outcome of a rollback.
 #[derive(Debug, Default)]
@@ -14,7 +15,7 @@ pub struct Rollback {
     /// Settings left unchanged.
     pub left: Vec<Left>,
     /// Error writing the journal, if any; the old values are restored all the same.
-    pub journal: Option<Box<TuneError>>,
+    pub journal: Option<JournalError>,
 }
 
 /// A setting that no longer has the value set by a change.
