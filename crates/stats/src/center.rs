@@ -147,6 +147,17 @@ fn bootstrap_t(samples: &[f64], random: &mut Random) -> Option<Interval> {
     (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
 }
 
+/// Half width of the interval around the mean that holds one further sample of a normal
+/// distribution with a probability of `level`: Student's t times the deviation times
+/// sqrt(1 + 1 / n) (Hahn, Meeker: Statistical Intervals, 1991, 4.7). `None` for less than two
+/// samples.
+pub fn prediction_half_width(samples: &[f64], level: f64) -> Option<f64> {
+    let n = samples.len() as f64;
+    let deviation = standard_deviation(samples)?;
+    let t = t_quantile(f64::midpoint(1.0, level), n - 1.0);
+    Some(t * deviation * (1.0 + 1.0 / n).sqrt())
+}
+
 /// Half the width of the 95 % interval of the median, relative to the median.
 pub fn relative_half_width(samples: &[f64], level: f64) -> Option<f64> {
     let (interval, center) = (median_interval_at(samples, level)?, median(samples)?);
@@ -156,6 +167,23 @@ pub fn relative_half_width(samples: &[f64], level: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distribution::normal_quantile;
+
+    #[test]
+    fn nine_of_ten_further_samples_lie_within_the_prediction() {
+        let mut random = Random::new(5);
+        let normal = |random: &mut Random| normal_quantile(random.unit());
+        let draws = 4000;
+        let mut held = 0;
+        for _ in 0..draws {
+            let seen: Vec<f64> = (0..4).map(|_| normal(&mut random)).collect();
+            let away = (normal(&mut random) - mean(&seen).unwrap()).abs();
+            held += usize::from(away <= prediction_half_width(&seen, 0.9).unwrap());
+        }
+        let share = held as f64 / f64::from(draws);
+        assert!((0.88..0.92).contains(&share), "{share}");
+        assert_eq!(prediction_half_width(&[0.5], 0.9), None);
+    }
 
     #[test]
     fn two_samples_have_no_interval() {

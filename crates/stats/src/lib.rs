@@ -18,7 +18,9 @@ mod ranks;
 mod ratio;
 mod stop;
 
-pub use center::{mean_interval, median_interval, median_interval_at, relative_half_width};
+pub use center::{
+    mean_interval, median_interval, median_interval_at, prediction_half_width, relative_half_width,
+};
 pub use change::{Change, changes};
 pub use correction::{benjamini_hochberg, holm};
 pub use difference::{Difference, difference, difference_p};
