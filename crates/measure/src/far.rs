@@ -153,8 +153,8 @@ impl Far {
         Ok(finished.outcome.0)
     }
 
-    /// Takes the slot for loads of clients that watch, until the session ends. A server without that
-    /// ability grants none, and needs none.
+    /// Takes the slot for loads of clients that watch, until the session ends. A server without
+    /// that ability grants none, and needs none.
     ///
     /// # Errors
     /// Another session has it ([`FarError::is_busy`]), or the session failed.

@@ -5,6 +5,7 @@ mod budget;
 mod conclude;
 mod controls;
 mod estimate;
+mod find;
 pub mod iperf3;
 mod layers;
 mod pace;
@@ -19,8 +20,9 @@ mod validity;
 
 pub use bench::{Event, Live};
 pub use estimate::Estimate;
+pub use find::ThirdError;
 pub use layers::Target;
 pub use schedule::{estimate, usual_estimate};
 pub use session::{Start, measure};
 pub use text::minutes;
-pub use third::{Third, ThirdError, Way};
+pub use third::{Third, Way};

@@ -7,9 +7,9 @@ use std::{
 };
 
 use model::{
-    net::Side,
+    net::{Layer, Side},
     plan::Plan,
-    run::{End, Invalid, Key, LayerAddress, Run, Sample, Unreached},
+    run::{End, Invalid, Key, LayerAddress, Run, Sample, SegmentRate, Unreached},
     text,
     text::{Text, Value},
     units::Seed,
@@ -29,7 +29,7 @@ use super::{
     schedule::{self, Senders, estimate},
     steps::{self, AnyStep},
     task::Task,
-    third::{self, Prober, Third},
+    third::{self, Prober, Third, Way},
     validity,
 };
 use crate::far::{Far, FarError};
@@ -136,7 +136,7 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
         Err(error) => run.cut_short = Some(error.text()),
     }
     if let (Some(third), Some(point)) = (start.third, &mut run.third) {
-        let rates = third::rates(third, &start);
+        let rates = segment_rates(third, &start);
         point.rates = rates.unwrap_or_else(|error| {
             run.caveats.push(third::unmeasured(&error));
             Vec::new()
@@ -144,6 +144,37 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
     }
     conclude::conclude(&mut run, zero, start.cancel.load(Ordering::Relaxed));
     Ok(run)
+}
+
+/// Measures the segment between the near end and the third point in a run of its own, if that is
+/// asked for.
+fn segment_rates(third: &Third, start: &Start<'_>) -> Result<Vec<SegmentRate>, FarError> {
+    let Way::Agent(port, key) = &third.way else {
+        return Ok(Vec::new());
+    };
+    if !third.load || start.cancel.load(Ordering::Relaxed) {
+        return Ok(Vec::new());
+    }
+    let alone = Start {
+        control: SocketAddr::new(third.address, *port),
+        key,
+        plan: &third::rates::plan(),
+        seed: start.seed,
+        targets: &[Target {
+            layer: Layer::Underlay,
+            far: third.address,
+        }],
+        unreached: Vec::new(),
+        third: None,
+        slot: false,
+        program: start.program,
+        id: start.id.clone(),
+        started_us: start.started_us,
+        lab: start.lab,
+        cancel: start.cancel,
+    };
+    let run = measure(alone, &mut |_| {})?;
+    Ok(third::rates::of(&run))
 }
 
 /// The targets that have an address on this host.

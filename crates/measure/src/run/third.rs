@@ -1,7 +1,6 @@
 //! The third point: probes to a host at the border of two segments of the path, beside the load.
 
-mod find;
-mod rates;
+pub(super) mod rates;
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -23,9 +22,6 @@ use crate::far::{
     self, Action, Far, FarError,
     load::{Agreed, Echo},
 };
-
-pub use find::ThirdError;
-pub(super) use rates::rates;
 
 /// Shortest interval of ICMP echo: hosts answer it beside their work, and some limit it.
 const SHORTEST_ICMP: Duration = Duration::from_millis(20);

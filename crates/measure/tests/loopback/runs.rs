@@ -341,7 +341,8 @@ fn a_run_goes_on_without_its_third_point() {
     assert!(run.samples.iter().all(|s| s.third.is_none()));
 }
 
-/// Of two clients that watch, the second gets the slot when the first one is gone; others need none.
+/// Of two clients that watch, the second gets the slot when the first one is gone. Others need
+/// none.
 #[test]
 fn one_watching_client_at_a_time_has_the_slot() {
     let server = Serving::start(limits());

@@ -50,8 +50,8 @@ pub enum Request {
         /// The token.
         token: Token,
     },
-    /// The slot for loads of clients that watch, until the end of the session; refused as busy while
-    /// another session has it. Only of servers with the ability [`SLOT`].
+    /// The slot for loads of clients that watch, until the end of the session; refused as busy
+    /// while another session has it. Only of servers with the ability [`SLOT`].
     Slot,
     /// Nothing; keeps the connection open.
     Ping,

@@ -1,23 +1,16 @@
 //! The rate of the near segment: a run of its own between the near end and the third point.
 
-use std::{net::SocketAddr, sync::atomic::Ordering};
-
 use analysis::{summary::spread, view::View};
 use model::{
-    net::{Direction, Layer, LoadDirection},
+    net::{Direction, LoadDirection},
     plan::{Measurement, OF_HOST, Plan, Repeats, Step},
-    run::SegmentRate,
+    run::{Run, SegmentRate},
 };
 
-use super::{Third, Way};
-use crate::{
-    far::FarError,
-    plans,
-    run::{Start, Target, measure},
-};
+use crate::plans;
 
 /// TCP with one flow each way, three times: about twenty seconds.
-fn plan() -> Plan {
+pub(crate) fn plan() -> Plan {
     let load = |direction| Step {
         measurement: Measurement::Tcp {
             direction,
@@ -40,35 +33,10 @@ fn plan() -> Plan {
     }
 }
 
-/// Measures the segment, if that is asked for.
-pub(crate) fn rates(third: &Third, start: &Start<'_>) -> Result<Vec<SegmentRate>, FarError> {
-    let Way::Agent(port, key) = &third.way else {
-        return Ok(Vec::new());
-    };
-    if !third.load || start.cancel.load(Ordering::Relaxed) {
-        return Ok(Vec::new());
-    }
-    let start = Start {
-        control: SocketAddr::new(third.address, *port),
-        key,
-        plan: &plan(),
-        seed: start.seed,
-        targets: &[Target {
-            layer: Layer::Underlay,
-            far: third.address,
-        }],
-        unreached: Vec::new(),
-        third: None,
-        slot: false,
-        program: start.program,
-        id: start.id.clone(),
-        started_us: start.started_us,
-        lab: start.lab,
-        cancel: start.cancel,
-    };
-    let run = measure(start, &mut |_| {})?;
-    // Also where a processor limits it: that is the limit of these two hosts.
-    let view = View::new(&run);
+/// The rates of a run of that plan.
+pub(crate) fn of(run: &Run) -> Vec<SegmentRate> {
+    // Also where a processor limits it: that is what these two hosts do.
+    let view = View::new(run);
     let rate = |direction| {
         let load = view.as_ref()?.direction(direction).default_load()?;
         Some(SegmentRate {
@@ -77,5 +45,5 @@ pub(crate) fn rates(third: &Third, start: &Start<'_>) -> Result<Vec<SegmentRate>
         })
     };
     let directions = [Direction::Down, Direction::Up].into_iter();
-    Ok(directions.filter_map(rate).collect())
+    directions.filter_map(rate).collect()
 }

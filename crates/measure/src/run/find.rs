@@ -9,7 +9,7 @@ use std::{
 use sys::socket::icmp;
 use traffic::wire::{Key, PORT};
 
-use super::{Third, Way};
+use super::third::{Third, Way};
 use crate::reach::{self, ReachError};
 
 /// Timeout of a host's answer to a probe.
