@@ -148,15 +148,20 @@ fn resolve(mut answers: Vec<Answer>) -> Vec<Answer> {
         let cause = this.cause;
         if let Some(masker) = beside(cause.masked_by).or_else(|| beside(holds.masked_by)) {
             answers[at].verdict = undecided(
-                text!("{cause} causes the same symptoms", cause = &masker.code),
-                text!("the same plan after {cause} is fixed", cause = &masker.code),
-            );
-        } else if !cause.depends_on.is_empty() && beside(cause.depends_on).is_none() {
-            answers[at].verdict = Verdict::RuledOut {
-                why: text!(
-                    "none of {causes} was found there",
-                    causes = cause.depends_on.join(", ")
+                text!(
+                    "another cause of the same symptoms was found: {cause}",
+                    cause = Text::fixed(masker.title)
                 ),
+                text!(
+                    "the same plan after this is fixed: {cause}",
+                    cause = Text::fixed(masker.title)
+                ),
+            );
+        } else if beside(cause.depends_on).is_none()
+            && let Some(causes) = titles(cause.depends_on)
+        {
+            answers[at].verdict = Verdict::RuledOut {
+                why: text!("none of these was found there: {causes}", causes = causes),
             };
         }
     }
@@ -176,6 +181,14 @@ fn resolve(mut answers: Vec<Answer>) -> Vec<Answer> {
         }
     }
     answers
+}
+
+/// Titles of causes as one text; `None` without any.
+fn titles(codes: &[CauseCode]) -> Option<Text> {
+    let title = |code: &CauseCode| registry().iter().find(|cause| cause.code == *code);
+    let titles = codes.iter().filter_map(title);
+    let titles = titles.map(|cause| Text::fixed(cause.title));
+    titles.reduce(|one, more| text!("{one}; {more}", one = one, more = more))
 }
 
 /// Leaves each cause in one list only: a cause confirmed somewhere is neither ruled out nor open
