@@ -24,7 +24,7 @@ pub use end::{End, EndQdisc, Ends};
 pub use field::{Field, Table};
 pub use kernel::KernelName;
 pub use line::{loss_rule, quantiles_rule, steps_alone_rule};
-pub use queue::{Buffer, Loss, Queue};
+pub use queue::{Buffer, ETHERNET_HEADER, Loss, Queue};
 pub use rule::{Impossible, Rule, is_cc, is_name};
 pub use stage::{Peak, Policer, Quantile, Quantiles, RateStep, RateSteps};
 pub use tunnel::{Tunnel, TunnelAt, TunnelKind, TunnelStage};
@@ -36,9 +36,6 @@ use crate::{
 
 /// Version of this document; part of the cache key.
 pub const CELL_SCHEMA: u32 = 1;
-
-/// Bytes of an Ethernet header, which every rate and every byte-counted buffer includes.
-pub const ETHERNET_HEADER: u64 = 14;
 
 /// One path, one combination of settings, one seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

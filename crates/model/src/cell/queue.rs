@@ -4,8 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::ETHERNET_HEADER;
 use crate::units::{Bytes, Share};
+
+/// Bytes of an Ethernet header, which every rate and every byte-counted buffer includes.
+pub const ETHERNET_HEADER: u64 = 14;
 
 /// Capacity of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

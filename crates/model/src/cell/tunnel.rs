@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Buffer, Loss};
+use super::queue::{Buffer, Loss};
 use crate::{
     net::{Direction, IpVersion},
     units::Rate,

@@ -196,7 +196,8 @@ fn mtu() -> impl Strategy<Value = (u32, IpVersion)> {
 }
 
 fn path() -> impl Strategy<Value = LabPath> {
-    let all = (staged(), staged(), mtu(), local());
+    // Boxed: their values in one frame are more than the stack of a test's thread holds.
+    let all = (staged().boxed(), staged().boxed(), mtu(), local());
     all.prop_map(|(down, up, (mtu, ip), local)| LabPath {
         down,
         up,
@@ -327,29 +328,39 @@ fn cells() -> impl Strategy<Value = Cell> {
         long(),
         time(MIN_TIME, MAX_TIME),
     );
-    let loads = (measured(), prop::collection::vec(competitor(), 0..4));
+    let loads = (
+        measured().boxed(),
+        prop::collection::vec(competitor().boxed(), 0..4),
+    );
     let name = "[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}";
     let kernel = option::of("[67][.][0-9]{1,2}");
     let kernel = kernel.prop_map(|name| name.and_then(|name| KernelName::new(&name)));
     let head = (name, any::<u64>(), times, kernel);
-    (head, path(), option::of(tunnel()), (end(), end()), loads).prop_map(
-        |((name, seed, times, kernel), path, tunnel, (near, far), (traffic, cross))| Cell {
-            schema: CELL_SCHEMA,
-            name,
-            factors: BTreeMap::new(),
-            seed: Seed(seed),
-            duration: times.0,
-            warmup: times.1,
-            idle: times.2,
-            sample: times.3.min(times.0),
-            kernel,
-            path,
-            tunnel,
-            ends: Ends { near, far },
-            traffic,
-            cross,
-        },
+    (
+        head,
+        path().boxed(),
+        option::of(tunnel().boxed()),
+        (end().boxed(), end().boxed()),
+        loads,
     )
+        .prop_map(
+            |((name, seed, times, kernel), path, tunnel, (near, far), (traffic, cross))| Cell {
+                schema: CELL_SCHEMA,
+                name,
+                factors: BTreeMap::new(),
+                seed: Seed(seed),
+                duration: times.0,
+                warmup: times.1,
+                idle: times.2,
+                sample: times.3.min(times.0),
+                kernel,
+                path,
+                tunnel,
+                ends: Ends { near, far },
+                traffic,
+                cross,
+            },
+        )
 }
 
 /// Valid cells: all drawn ones except those whose loss drops everything.
