@@ -27,8 +27,11 @@ proptest! {
         prop_assert_eq!(read(&write(&cell)), [cell]);
     }
 
+    /// A Path has no third host, and so no line between the near end and one.
     #[test]
-    fn the_true_path_of_any_cell_gives_the_cell_back(cell in possible()) {
+    fn the_true_path_of_any_cell_gives_the_cell_back(drawn in possible()) {
+        let mut cell = drawn;
+        cell.path.local = None;
         let path = Path::of(&cell);
         let json = serde_json::to_vec(&path).unwrap();
         let path = Path::parse(&json).unwrap();
