@@ -106,7 +106,7 @@ fn short(id: &Option<ChangeId>) -> &str {
 pub struct NotApplied {
     /// The error.
     #[source]
-    pub error: TuneError,
+    pub error: Box<TuneError>,
     /// Errors undoing changes of other hosts at once: their keepers undo them at their deadline.
     pub not_undone: Vec<TuneError>,
 }
@@ -147,7 +147,7 @@ impl<'a> Sites<'a> {
             if let Err(error) = site.apply(window) {
                 let undone = self.0[..number].iter().map(|site| site.settle(false));
                 return Err(NotApplied {
-                    error,
+                    error: Box::new(error),
                     not_undone: undone.filter_map(Result::err).collect(),
                 });
             }

@@ -117,7 +117,7 @@ fn with_host<T>(
 impl From<NotApplied> for Failure {
     fn from(error: NotApplied) -> Self {
         match error.not_undone.is_empty() {
-            true => error.error.into(),
+            true => (*error.error).into(),
             false => Self::new(code::FAILED, error),
         }
     }

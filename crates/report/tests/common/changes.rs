@@ -337,7 +337,7 @@ fn failures() -> Vec<Text> {
     );
     let not_undone = vec![TuneError::Busy, TuneError::NonePending];
     let applied = NotApplied {
-        error: error(),
+        error: Box::new(error()),
         not_undone,
     };
     all.push(applied.text());

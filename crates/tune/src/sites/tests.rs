@@ -102,7 +102,7 @@ fn the_far_end_is_changed_first_and_undone_if_the_near_one_cannot_be() {
     let failed = Sites::new(Some(&far), Some(&near)).apply(WINDOW);
     let failed = failed.unwrap_err();
     assert_eq!(failed.not_undone.len(), 1);
-    assert!(matches!(failed.error, TuneError::NonePending));
+    assert!(matches!(*failed.error, TuneError::NonePending));
 }
 
 #[test]
