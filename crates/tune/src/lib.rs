@@ -55,7 +55,7 @@ pub use remedies::{Place, Remedies, settings_of, settings_of_all};
 pub use remote::{Remote, RemoteError};
 pub use sites::{
     ByHand, CONNECTIVITY, Here, Machine, Measure, NotApplied, NotSettled, Person, Settled, Site,
-    Sites, There,
+    Sites, There, until_changed,
 };
 pub use toggle::{set_again, set_aside};
 pub use transaction::{Arm, apply, privileged};

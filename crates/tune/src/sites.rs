@@ -21,7 +21,7 @@ use crate::{
     prove::{Criteria, MeasureError, Order, ProveError, Turns, prove},
 };
 
-pub use by_hand::{ByHand, Person};
+pub use by_hand::{ByHand, Person, until_changed};
 pub use here::{CONNECTIVITY, Here, Machine};
 pub use site::Site;
 pub use there::There;

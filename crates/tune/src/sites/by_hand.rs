@@ -11,6 +11,7 @@ use model::{
 
 use super::site::Site;
 use crate::{
+    Clock,
     error::{Drift, TuneError},
     prove::evidence_of_far,
 };
@@ -88,5 +89,82 @@ impl<P: Person> Site for ByHand<P> {
 
     fn change(&self) -> Option<Change> {
         None
+    }
+}
+
+/// Time between two samples of a host that a person changes.
+const INTERVAL: Duration = Duration::from_secs(3);
+
+/// Waits until a host reports something else of itself than `before`, for at most `limit`; returns
+/// whether it did. `report` has none while the host cannot be reached: that is no change.
+pub fn until_changed<T: PartialEq>(
+    mut before: Option<T>,
+    mut report: impl FnMut() -> Option<T>,
+    clock: &dyn Clock,
+    limit: Duration,
+    is_stopped: impl Fn() -> bool,
+) -> bool {
+    let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+    let until = clock.boottime_ns().saturating_add(limit);
+    while clock.boottime_ns() < until && !is_stopped() {
+        clock.sleep(INTERVAL);
+        let now = report();
+        if before.is_some() && now.is_some() && now != before {
+            return true;
+        }
+        before = before.or(now);
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A clock that only sleeping moves.
+    #[derive(Default)]
+    struct Slept(Cell<u64>);
+
+    impl Clock for Slept {
+        fn boottime_ns(&self) -> u64 {
+            self.0.get()
+        }
+
+        fn sleep(&self, span: Duration) {
+            self.0.set(self.0.get() + span.as_nanos() as u64);
+        }
+    }
+
+    fn changes(before: Option<u32>, reports: &[Option<u32>], limit_s: u64) -> bool {
+        let mut reports = reports.iter().copied();
+        let report = || reports.next().flatten();
+        let limit = Duration::from_secs(limit_s);
+        until_changed(before, report, &Slept::default(), limit, || false)
+    }
+
+    #[test]
+    fn a_host_that_cannot_be_reached_for_a_moment_has_not_changed() {
+        assert!(!changes(Some(1), &[None, Some(1), None, Some(1)], 12));
+        assert!(changes(Some(1), &[None, Some(1), None, Some(2)], 12));
+        assert!(
+            !changes(None, &[None, Some(2), Some(2)], 9),
+            "never seen before"
+        );
+        assert!(changes(None, &[Some(1), Some(2)], 9));
+    }
+
+    #[test]
+    fn nobody_is_waited_for_longer_than_the_limit() {
+        assert!(!changes(Some(1), &[Some(1), Some(1), Some(2)], 6));
+        let stopped = until_changed(
+            Some(1),
+            || Some(2),
+            &Slept::default(),
+            Duration::from_secs(60),
+            || true,
+        );
+        assert!(!stopped);
     }
 }

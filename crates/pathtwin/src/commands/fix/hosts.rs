@@ -2,13 +2,13 @@
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use ::measure::plans;
 use ::tune::{
-    ByHand, Criteria, Person, Place, Refusal, RemoteError, Site, Sites, There, TuneError,
-    settings_of_all,
+    BootClock, ByHand, Criteria, Person, Place, Refusal, RemoteError, Site, Sites, There,
+    TuneError, settings_of_all, until_changed,
 };
 use anyhow::Context;
 use model::{
@@ -37,9 +37,6 @@ use crate::{
     exit::{Failure, code},
     format,
 };
-
-/// Time between two samples of the far host's settings.
-const INTERVAL: Duration = Duration::from_secs(3);
 
 /// Results so far.
 pub(super) struct Found<'a> {
@@ -164,12 +161,11 @@ impl Shell<'_> {
 
 impl Person for Shell<'_> {
     fn ask(&self, settings: &[Setting], window: Duration) -> Result<(), TuneError> {
-        let until = Instant::now() + self.limit;
         let not_made = || RemoteError::NotMade {
             host: self.host.to_owned(),
             limit: self.limit,
         };
-        let mut before = self.facts();
+        let before = self.facts();
         let options: Vec<String> = settings.iter().map(Setting::options).collect();
         format::say(format_args!(
             "now run this on {}, within {} min; this end notices it and measures again:\n  sudo \
@@ -179,15 +175,11 @@ impl Person for Shell<'_> {
             options.join(" "),
             window.as_secs()
         ));
-        while Instant::now() < until && !self.stop.load(Ordering::Relaxed) {
-            std::thread::sleep(INTERVAL);
-            let now = self.facts();
-            if before.is_some() && now.is_some() && now != before {
-                return Ok(());
-            }
-            before = before.or(now);
+        let is_stopped = || self.stop.load(Ordering::Relaxed);
+        match until_changed(before, || self.facts(), &BootClock, self.limit, is_stopped) {
+            true => Ok(()),
+            false => Err(not_made().into()),
         }
-        Err(not_made().into())
     }
 
     fn report(&self, keep: bool) {
