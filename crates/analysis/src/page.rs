@@ -61,6 +61,7 @@ with the headers of the address family; payload is compared with payload.
 | overload | a step of UDP that offers at least 1.1 times the capacity for UDP, both as IP packets; one that offers at most 0.82 of it leaves room | `Sweep::overloads`, `leaves_room` |
 | RTT distribution (charts) | the answered probes of all repeats in the time that counts; its quantiles interpolate as those of the figures, and the percentiles beside it are the figures | `distribution` |
 | smallest RTT | the smallest of all samples: not the median of their minima | `Idle::min_us`, `Load::min_rtt_us`, `floor_us` |
+| idle variation | 95th percentile of the idle probes less their median | `Idle::variation_us` |
 | base RTT | the median of the idle probes; the smallest RTT of the Run where others queue while it is idle | `base_us` |
 | added delay | `rtt_p50_us` of the probes beside a load over the base RTT, never below 0 | `added_delay_us`, `added_us` |
 | gain | ratio of two goodputs, of each block in which both were measured, as the ratios of the Run; else of the medians | `gain`, `kept` |

@@ -66,6 +66,13 @@ pub struct Idle {
     pub lost: f64,
 }
 
+impl Idle {
+    /// Variation of the idle round trip, µs: its 95th percentile less its median.
+    pub fn variation_us(&self) -> Option<f64> {
+        Some(self.p95_us? - self.p50_us)
+    }
+}
+
 impl<'a> View<'a> {
     /// The tunnel if it was measured, else the path itself; `None` if nothing valid was measured.
     pub fn new(run: &'a Run) -> Option<Self> {

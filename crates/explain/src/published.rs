@@ -119,8 +119,8 @@ fn predicted(model: Model) -> Option<f64> {
 pub fn page() -> String {
     let mut out = String::from(
         "# Models\n\n<!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-explain` \
-         regenerates it. -->\n\n Findings that are based on a formula show its prediction next to \
-         the measured value.\n\n | model | formula | source |\n|---|---|---|\n",
+         regenerates it. -->\n\nFindings that are based on a formula show its prediction next to \
+         the measured value.\n\n| model | formula | source |\n|---|---|---|\n",
     );
     // Writing to a String cannot fail.
     for (name, formula, source) in [
@@ -140,8 +140,8 @@ pub fn page() -> String {
         "\nThe rate of W packets is W * MSS / RTT. The formulas of Reno and CUBIC hold for \
          independent random losses of up to a few per cent, above which timeouts matter. They are \
          means: a test of ten seconds with eight losses varies by a factor of two. The rule \
-         accepts a goodput between 0.4 and 2.5 times the formula as explained.\n\n ## Published \
-         figures\n\n | what | conditions | published | model | ratio | source | \
+         accepts a goodput between 0.4 and 2.5 times the formula as explained.\n\n## Published \
+         figures\n\n| what | conditions | published | model | ratio | source | \
          |\n|---|---|---:|---:|---:|---|---|\n",
     );
     for p in PUBLISHED {
@@ -165,7 +165,7 @@ pub fn page() -> String {
     let _ = writeln!(
         out,
         "- 18 Mbit/s of cubic at 150 ms (hk.crepuscule.uk/posts/bbr, \"mild loss\", 90 with bbr) \
-        corresponds to a loss of {} makes.",
+        corresponds to a loss of {}.",
         Value::Share(loss)
     );
     let _ = writeln!(

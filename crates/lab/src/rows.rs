@@ -125,7 +125,7 @@ fn failed(flow: &Flow) -> Option<Text> {
     Some(text!(
         "flow {id} failed: {why}",
         id = u32::from(flow.id),
-        why = why
+        why = why.clone()
     ))
 }
 

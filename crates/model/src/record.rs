@@ -334,8 +334,8 @@ pub struct Flow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cc_used: Option<String>,
     /// Error of the flow, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Text>,
     /// UDP datagrams sent, and the times of the first and last, ns after the load started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_sent: Option<u64>,

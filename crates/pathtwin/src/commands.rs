@@ -8,7 +8,7 @@ pub(crate) mod dashboard;
 pub(crate) mod explain;
 pub(crate) mod facts;
 #[cfg(feature = "lab")]
-pub mod fix;
+pub(crate) mod fix;
 #[cfg(feature = "history")]
 pub(crate) mod history;
 pub(crate) mod iperf3;

@@ -8,6 +8,8 @@ pub mod exit;
 mod external;
 pub mod format;
 #[cfg(feature = "lab")]
+pub mod in_lab;
+#[cfg(feature = "lab")]
 pub mod progress;
 
 use std::{ffi::OsString, process::ExitCode};

@@ -103,7 +103,10 @@ fn a_replaced_congestion_control_is_a_verdict() {
     let output = server.client(&["-n", "1000", "-R", "-C", "nonesuch"]);
     assert_eq!(output.status.code(), Some(1));
     let out = text(&output.stdout);
-    assert!(out.contains("not valid: the server sent with "), "{out}");
+    assert!(
+        out.contains("not valid: server: requested nonesuch, the socket used "),
+        "{out}"
+    );
 }
 
 #[test]

@@ -166,16 +166,16 @@ fn missing(view: &View<'_>) -> Vec<Missing> {
     missing
 }
 
-/// Round trip without load: the median of the idle probes, which a uniform variation does not
-/// shift; else the smallest that TCP saw.
+/// The base round trip: the median of the idle probes, which a uniform variation does not shift,
+/// or the smallest where others queue while the path is idle; else the smallest that TCP saw.
 fn rtt(view: &View<'_>, notes: &mut Vec<Text>) -> Option<Estimate> {
-    if let Some(idle) = view.idle() {
+    if let Some((idle, base_us)) = view.idle().zip(view.base_us()) {
         // A variation of one side only would put the truth at the smallest.
-        let low = idle.min_us.min(idle.p50_us);
+        let low = idle.min_us.min(base_us);
         return Some(Estimate {
-            value: idle.p50_us / 1e6,
+            value: base_us / 1e6,
             low: low / 1e6 * 0.995,
-            high: idle.p50_us / 1e6 * 1.005,
+            high: base_us / 1e6 * 1.005,
         });
     }
     let tcp = view
@@ -204,7 +204,7 @@ fn jitter(view: &View<'_>) -> f64 {
     /// Below this a host's own scheduling explains it, s.
     const OWN: f64 = 100e-6;
     let Some(idle) = view.idle() else { return 0.0 };
-    let above = idle.p95_us.map_or(0.0, |p95| (p95 - idle.p50_us) / 1e6);
+    let above = idle.variation_us().map_or(0.0, |us| us / 1e6);
     if above <= OWN { 0.0 } else { above / P95 }
 }
 

@@ -72,3 +72,23 @@ fn document(report: &Report, table: &str) {
         assert!(own.contains(&verdict), "docs/validation.md: {own}");
     }
 }
+
+/// The counts below the documented table are those of its rows.
+#[test]
+fn the_documented_counts_are_those_of_the_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/validation.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let (_, rest) = text.split_once(FENCE).unwrap();
+    let (table, _) = rest.split_once("```\n").unwrap();
+    let rows = |verdict: &str| {
+        let verdict = format!("  {verdict}  ");
+        table.lines().filter(|line| line.contains(&verdict)).count()
+    };
+    let counts = format!(
+        "{} passed, {} failed, {} differ as documented",
+        rows("pass"),
+        rows("FAIL"),
+        rows("differs")
+    );
+    assert!(table.contains(&counts), "the rows give: {counts}");
+}

@@ -32,7 +32,7 @@ impl View<'_> {
         let never = idle.min_us - floor > limit;
         let slow = self.idle_correlation().is_some_and(|c| c >= SLOW);
         let rise = idle.p50_us - floor;
-        let varies = idle.p95_us.is_some_and(|p95| p95 - idle.p50_us > limit);
+        let varies = idle.variation_us().is_some_and(|us| us > limit);
         let drops = idle.lost > DROPS * idle.sent;
         let far = varies && drops && rise > floor.max(FAR_US);
         (never || far || slow && rise > limit).then_some(rise)

@@ -79,7 +79,9 @@ impl Share {
 }
 
 impl View<'_> {
-    /// Round trip to the third point without own load, median, µs.
+    /// Base round trip to the third point, µs, by the rule of [`Self::base_us`]: the idle median,
+    /// or the smallest of the Run where others queued while the path was idle. Else their queue
+    /// would count in one segment and not in the other.
     fn third_base_us(&self) -> Option<f64> {
         let idle = self.samples().filter(|s| s.key.step == StepKind::Idle);
         let idle: Vec<f64> = idle.filter_map(|s| s.third.as_ref()?.p50_us).collect();
@@ -87,7 +89,10 @@ impl View<'_> {
             let all = self.samples().filter_map(|s| s.third.as_ref()?.min_us);
             all.reduce(f64::min)
         };
-        stats::median(&idle).or_else(least)
+        match self.idle_rise_us() {
+            Some(_) => least(),
+            None => stats::median(&idle).or_else(least),
+        }
     }
 }
 

@@ -105,7 +105,7 @@ fn test(dir: &DirectionView) -> Verdict {
     let receiver = dir.receiver();
     let sums = receiver.counter_increase(&samples, CounterKind::ChecksumErrors);
     let mut evidence = vec![
-        figure(text!("retransmitted by TCP"), Value::Share(again))
+        figure(text!("segments retransmitted by TCP"), Value::Share(again))
             .bound(text!("close to UDP's loss"))
             .samples(&best.samples)
             .decisive(),

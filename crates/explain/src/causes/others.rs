@@ -77,10 +77,7 @@ fn depth_us(dir: &DirectionView, full_us: f64) -> Option<f64> {
 
 /// Rise of a round trip that is chance, µs: 19 of 20 idle ones rise by less.
 fn chance_us(dir: &DirectionView) -> f64 {
-    let chance = || {
-        let idle = dir.view.idle()?;
-        Some(idle.p95_us? - idle.p50_us)
-    };
+    let chance = || dir.view.idle()?.variation_us();
     match dir.view.idle_rise_us() {
         Some(_) => 0.0,
         None => chance().unwrap_or(0.0),

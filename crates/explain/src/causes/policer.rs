@@ -98,7 +98,7 @@ fn test(dir: &DirectionView) -> Verdict {
         ));
     }
     let packet_us = models::packet_us(sweep.capacity_bps);
-    let spread = idle.p95_us.map_or(0.0, |p95| p95 - idle.p50_us);
+    let spread = idle.variation_us().unwrap_or(0.0);
     let slack = (1.2 * packet_us).max(300.0).max(0.3 * spread);
     let calm = sweep.below_rtt_us.unwrap_or(0.0).max(idle.p50_us);
     let added = rtt - calm;
@@ -189,7 +189,7 @@ fn test(dir: &DirectionView) -> Verdict {
         if let Some(again) = load.retransmitted_segments() {
             evidence.push(
                 figure(
-                    text!("retransmitted by {cc}", cc = &load.cc),
+                    text!("segments retransmitted by {cc}", cc = &load.cc),
                     Value::Share(again),
                 )
                 .samples(&load.samples),

@@ -86,7 +86,7 @@ fn test(dir: &DirectionView) -> Verdict {
     }
     if let Some(again) = load.retransmitted_segments() {
         limited.evidence.push(
-            figure(text!("retransmitted"), Value::Share(again))
+            figure(text!("segments retransmitted"), Value::Share(again))
                 .bound(text!("close to nothing"))
                 .samples(&load.samples),
         );

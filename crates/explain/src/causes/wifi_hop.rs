@@ -76,9 +76,7 @@ fn test(host: &Host) -> Verdict {
                 .end(host.side),
         );
     }
-    let varies = view
-        .idle()
-        .and_then(|idle| Some(idle.p95_us? - idle.p50_us));
+    let varies = view.idle().and_then(|idle| idle.variation_us());
     if let Some(varies) = varies {
         evidence.push(
             figure(

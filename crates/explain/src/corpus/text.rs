@@ -10,9 +10,9 @@ pub fn markdown(score: &Score) -> String {
     // Writing to a String cannot fail.
     let _ = write!(
         out,
-        "| | |\n|---|---|\n | scenarios | {} |\n | first finding is a true cause | {} |\n | the \
-         same, measured in the lab only | {} |\n | the same, held-out scenarios only | {} |\n | \
-         false alarms on healthy paths | {} |\n | pairs with both causes named | {} |\n | another \
+        "| | |\n|---|---|\n| scenarios | {} |\n| first finding is a true cause | {} |\n| the \
+         same, measured in the lab only | {} |\n| the same, held-out scenarios only | {} |\n| \
+         false alarms on healthy paths | {} |\n| pairs with both causes named | {} |\n| another \
          congestion control advised first, wrongly | {} |\n\n",
         score.scenarios,
         share(score.top_right, score.scenarios),

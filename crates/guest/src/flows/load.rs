@@ -2,7 +2,11 @@
 
 use std::{io, net::TcpListener, sync::Arc, time::Duration};
 
-use model::record::{Kind, ShortSample, Stream};
+use model::{
+    record::{Kind, ShortSample, Stream},
+    text,
+    text::Text,
+};
 use sys::clock::Instant;
 use traffic::{
     admission::Lease,
@@ -51,7 +55,7 @@ pub(super) struct Ended {
     /// Datagrams it sent.
     pub(super) sent: Option<u64>,
     /// Error of the load, if any.
-    pub(super) error: Option<String>,
+    pub(super) error: Option<Text>,
 }
 
 /// Requests of one size, one after the other.
@@ -169,11 +173,9 @@ impl Load {
 }
 
 fn finish_tcp(sender: TcpLoad, receiver: TcpLoad, id: u16) -> Ended {
-    let error = |what: &str, half: &TcpLoad| {
-        let error = half.errors().into_iter().next();
-        error.map(|error| format!("{what}: {error}"))
-    };
-    let error = error("send", &sender).or_else(|| error("receive", &receiver));
+    let first = |half: &TcpLoad| half.errors().into_iter().next();
+    let sent = first(&sender).map(|why| text!("send: {why}", why = why));
+    let error = sent.or_else(|| first(&receiver).map(|why| text!("receive: {why}", why = why)));
     let mut records = Stream::default();
     for (kind, half) in [(Kind::TcpSender, sender), (Kind::TcpReceiver, receiver)] {
         for samples in half.finish_samples() {
@@ -198,7 +200,7 @@ fn finish_udp(sender: UdpLoad, receiver: UdpLoad, id: u16, zero: Instant) -> End
     Ended {
         records,
         sent: Some(sender.outcome.sent),
-        error: sender.error.map(|error| format!("send: {error}")),
+        error: sender.error.map(|why| text!("send: {why}", why = why)),
     }
 }
 
@@ -216,6 +218,6 @@ fn finish_short(client: RequestClient, bytes: u64, id: u16, zero: Instant) -> En
     Ended {
         records,
         sent: None,
-        error: requests.error.map(|error| format!("request: {error}")),
+        error: requests.error.map(|why| text!("request: {why}", why = why)),
     }
 }

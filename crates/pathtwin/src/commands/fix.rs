@@ -1,7 +1,6 @@
 //! `pathtwin fix`.
 
 mod hosts;
-pub mod lab;
 
 use std::{
     io::{IsTerminal, Write},
@@ -25,7 +24,6 @@ use model::{
 };
 use serde::Serialize;
 
-use self::lab::InLab;
 use super::{
     measure::{Far, Progress, Reached},
     twin::open_lab,
@@ -34,6 +32,7 @@ use crate::{
     cli::{fix::Fix, twin::TwinForm},
     exit::{Failure, code},
     format,
+    in_lab::InLab,
 };
 
 /// All that was found and done.

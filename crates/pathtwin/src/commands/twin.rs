@@ -68,7 +68,7 @@ fn announce(fit: &Fit<'_>) {
 }
 
 /// Announces a search and carries it out, with a bar, until it is stopped.
-pub(super) fn search(
+pub(crate) fn search(
     fit: &Fit<'_>,
     lab: &Lab,
     stop: &AtomicBool,

@@ -1,6 +1,9 @@
 //! Possible queues of a bottleneck, from the delay that a load adds for others and for itself.
 
-use analysis::view::{DirectionView, Load};
+use analysis::{
+    figures::added_us,
+    view::{DirectionView, Load},
+};
 use model::{
     cell::Queue,
     run::{SweepStep, Udp},
@@ -43,7 +46,7 @@ pub(super) struct Added {
 impl Added {
     pub(super) fn of(dir: &DirectionView<'_>, rtt_s: f64, wire_bps: f64) -> Self {
         let idle = dir.view.idle();
-        let spread = idle.as_ref().and_then(|i| Some(i.p95_us? - i.p50_us));
+        let spread = idle.as_ref().and_then(|i| i.variation_us());
         let packet_s = 1514.0 * 8.0 / wire_bps.max(1.0);
         let slack = (1.5 * packet_s)
             .max(300e-6)
@@ -53,12 +56,13 @@ impl Added {
             .into_iter()
             .filter(|load| dir.utilization(load).is_some_and(|u| u >= FILLED))
             .collect();
+        let added = |us| added_us(us, rtt_s * 1e6) / 1e6;
         let highest = |of: fn(&Load) -> Option<f64>| {
-            let values = full.iter().filter_map(of).map(|us| us / 1e6 - rtt_s);
+            let values = full.iter().filter_map(of).map(added);
             values.reduce(f64::max)
         };
         Self {
-            overload: overload(dir, rtt_s).map(|added| added.map(|s| s - rtt_s)),
+            overload: overload(dir, rtt_s).map(|rtts| rtts.map(added)),
             loaded: highest(|l| l.probe_p95_us.or(l.probe_p50_us)),
             own: highest(|l| l.rtt_p50_us),
             slack,
@@ -119,13 +123,13 @@ impl Added {
 }
 
 /// Round trip of the probes beside the smallest and the greatest overload that lasted long enough
-/// to show it, s.
+/// to show it, µs.
 fn overload(dir: &DirectionView<'_>, rtt_s: f64) -> Option<[f64; 2]> {
     let overloads = dir.sweep()?.overloads();
     let long = overloads
         .iter()
         .filter(|step| span_s(&step.udp) >= ROUND_TRIPS * rtt_s);
-    let rtts: Vec<f64> = long.filter_map(|s| Some(s.rtt_p50_us? / 1e6)).collect();
+    let rtts: Vec<f64> = long.filter_map(|s| s.rtt_p50_us).collect();
     Some([*rtts.first()?, *rtts.last()?])
 }
 
@@ -167,7 +171,7 @@ pub(super) fn held(
         // A full queue drops the excess over the rate; while it fills, it drops nothing.
         let expected = 1.0 - udp.received_bps / udp.sent_bps.max(1.0);
         let filling = 1.0 - (1.0 - received / sent.max(1.0)) / expected.max(1e-9);
-        let waited = step.rtt_p50_us.map(|us| us / 1e6 - rtt_s);
+        let waited = step.rtt_p50_us.map(|us| added_us(us, rtt_s * 1e6) / 1e6);
         match waited {
             Some(s) if full && filling < FILLING && s > 0.0 => Held {
                 bytes: s * wire_bps / 8.0,

@@ -4,7 +4,10 @@
 mod draw;
 mod table;
 
-use analysis::figures::{added_us, value};
+use analysis::{
+    figures::{added_us, value},
+    view::View,
+};
 use model::{
     cell::{Buffer, Cell, Queue},
     net::{Direction, Layer, LoadDirection, Side},
@@ -209,8 +212,8 @@ impl Answer {
             };
             let goodput = of(StepKind::Tcp, FigureKind::Goodput)?;
             let loaded = of(StepKind::Tcp, FigureKind::RttP50)?;
-            let idle = of(StepKind::Idle, FigureKind::RttP50)?;
-            Some((goodput, added_us(loaded, idle)))
+            let base_us = View::new(run)?.base_us()?;
+            Some((goodput, added_us(loaded, base_us)))
         };
         let all: Vec<(f64, f64)> = runs.iter().filter_map(one).collect();
         Some(Self {

@@ -15,9 +15,9 @@ use model::{
 };
 use pathtwin::{
     cli::Format,
-    commands::fix::lab::InLab,
     exit::{Failure, code},
     format,
+    in_lab::InLab,
 };
 use sys::files::Readers;
 use twin::turns;
