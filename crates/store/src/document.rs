@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{
     history::{FigureName, Kind, Named, StepName},
     run::{RUN_SCHEMA, Run, RunError},
-    text,
+    safe, text,
     text::Text,
 };
 
@@ -52,12 +52,12 @@ pub struct FigureRow {
 }
 
 impl Document {
-    /// Its kind and id, for errors.
+    /// Its kind and id, for errors. The id is not checked yet: it may contain line breaks.
     pub(crate) fn text(&self) -> Text {
         text!(
             "the {kind} {id}",
             kind = self.kind.to_string(),
-            id = &self.id
+            id = safe::line(&self.id).into_owned()
         )
     }
 
@@ -118,4 +118,23 @@ fn figures(run: &Run) -> Vec<FigureRow> {
         high: finite(figure.spread.high),
     })
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_with_line_breaks_forges_no_line_of_an_error() {
+        let document = Document::new(Kind::Run, "r\r\npathtwin: forged", 0, "p", Vec::new());
+        let text = document.text().to_string();
+        assert_eq!(text.lines().count(), 1, "{text}");
+        let damaged = crate::StoreError::Damaged {
+            id: "r\npathtwin: forged".to_owned(),
+            why: "cut".into(),
+        };
+        for text in [damaged.to_string(), damaged.text().to_string()] {
+            assert_eq!(text.lines().count(), 1, "{text}");
+        }
+    }
 }

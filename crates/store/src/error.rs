@@ -5,7 +5,7 @@ mod url;
 
 pub use url::{TlsError, UrlError};
 
-use model::text::Text;
+use model::{safe, text::Text};
 
 use crate::sql::{Cause, SqlError};
 
@@ -109,7 +109,7 @@ pub enum StoreError {
         count: usize,
     },
     /// A document is damaged.
-    #[error("the document {id} cannot be read: {why}")]
+    #[error("the document {} cannot be read: {why}", safe::line(id))]
     Damaged {
         /// Its id.
         id: String,

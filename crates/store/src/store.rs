@@ -1,6 +1,6 @@
 //! Histories: opening and writing.
 
-use model::{history::Kind, text};
+use model::{history::Kind, safe, text};
 
 use crate::{
     Document, Place, StoreError,
@@ -183,7 +183,7 @@ impl Store {
                 what: text!(
                     "the {kind} {id} of {place}",
                     kind = kind.to_string(),
-                    id = &found.id,
+                    id = safe::line(&found.id).into_owned(),
                     place = &self.place
                 ),
                 bytes,

@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use model::{
     run::RunError,
-    text,
+    safe, text,
     text::{Text, Value},
 };
 
@@ -91,7 +91,7 @@ impl StoreError {
             ),
             Self::Damaged { id, why } => text!(
                 "the document {id} cannot be read: {why}",
-                id = id,
+                id = safe::line(id).into_owned(),
                 why = cause(why)
             ),
             Self::Format { what, why } => text!(
