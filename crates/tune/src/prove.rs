@@ -19,6 +19,8 @@ use model::{
 
 use crate::error::TuneError;
 
+pub use judge::is_beyond;
+
 pub(crate) use evidence::{evidence, evidence_of_far};
 
 /// Default number of turns with the change, and as many without: the fewest from which the spread

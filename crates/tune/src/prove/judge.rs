@@ -163,7 +163,7 @@ fn best<'a>(figures: impl Iterator<Item = &'a Proved>) -> Option<&'a Proved> {
 }
 
 /// Returns true if a figure became worse beyond its bound.
-fn is_beyond(figure: &Proved) -> bool {
+pub fn is_beyond(figure: &Proved) -> bool {
     let (without, with) = (figure.without, figure.with);
     let beyond = match figure.figure {
         AdviceFigure::Goodput => with < without * GOODPUT,

@@ -5,16 +5,10 @@ use model::{
     net::{Direction, Side},
     proof::{Decision, Proved, Role},
     remedy::{Action, Flow, Remedy},
-    run::Better,
 };
 
 use super::{Fixed, Try};
 use crate::accuracy::count::Count;
-
-/// Share of the goodput that a change must leave, and the delay it may add: the bounds of `tune`'s
-/// proof (docs/reference/tune.md).
-const GOODPUT: f64 = 0.9;
-const DELAY: (f64, f64) = (1.1, 5_000.0);
 
 /// Number of scenarios in which `fix` did as it should.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -83,7 +77,9 @@ fn count(score: &mut Score, kept: &Try, again: Option<&Try>) {
         score
             .again
             .add(again.decision.is_some_and(Decision::is_kept));
-        score.not_worse.add(!again.figures.iter().any(is_worse));
+        score
+            .not_worse
+            .add(!again.figures.iter().any(tune::is_beyond));
     }
 }
 
@@ -107,14 +103,4 @@ fn acts(remedy: &Remedy, figures: &[Proved]) -> bool {
         Action::Shaper { direction, .. } => improved(*direction),
         _ => all.clone().any(improved),
     }
-}
-
-/// Returns true if a figure is worse beyond its bound.
-fn is_worse(figure: &Proved) -> bool {
-    let (without, with) = (figure.without, figure.with);
-    let beyond = match figure.figure.better() {
-        Better::Higher => with < without * GOODPUT,
-        _ => with > without * DELAY.0 && with > without + DELAY.1,
-    };
-    figure.verdict == Verdict::Worse && beyond
 }
