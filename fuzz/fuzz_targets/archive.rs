@@ -1,6 +1,6 @@
 #![no_main]
-//! Any bytes as a line of an archive of the history, as the address of one, or as the name of a
-//! series: read or refused, never a panic, and a name that is read is written the same.
+//! Arbitrary bytes as a line of an archive, as the location of a history, or as the name of a
+//! series: accepted or rejected without a panic, and accepted names round-trip.
 
 use libfuzzer_sys::fuzz_target;
 use model::run::Key;

@@ -1,6 +1,6 @@
 #![no_main]
-//! Any bytes as a journal, a plan, or settings: read or refused, never a panic; what is read is
-//! written and read again as the same.
+//! Arbitrary bytes as a journal, a plan, or settings: accepted or rejected without a panic;
+//! accepted values round-trip.
 
 use libfuzzer_sys::fuzz_target;
 use model::{
@@ -41,6 +41,12 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = Setting::parse_mss_clamp(text);
     let _ = Setting::parse_offload(text);
     let _ = Setting::parse_receive_steering(text);
+    let _ = Setting::parse_transmit_steering(text);
+    let _ = Setting::parse_rings(text);
+    let _ = Setting::parse_channels(text);
+    let _ = Setting::parse_module(text);
+    let _ = Setting::parse_udp_gro_forwarding(text);
+    let _ = Setting::parse_queue_length(text);
     let _ = Proof::parse(bytes);
     let _ = text.parse::<Scope>();
     if let Ok(queue) = text.parse::<Queue>() {

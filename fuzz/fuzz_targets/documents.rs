@@ -1,5 +1,6 @@
 #![no_main]
-//! Any bytes as a document or a small value that a user gives: read or refused, never a panic.
+//! Arbitrary bytes as a document or a small value from the user: accepted or rejected without a
+//! panic.
 
 use libfuzzer_sys::fuzz_target;
 use model::{facts::HostFacts, figures::Figures, job::Job, prefix::Prefix};

@@ -1,6 +1,6 @@
 #![no_main]
-//! Any bytes as the head of an HTTP request and of an answer: read, refused or waited on, never a
-//! panic; what is read is no longer than what was there, and no more is waited for than is held.
+//! Arbitrary bytes as the head of an HTTP request or response: accepted, rejected or incomplete,
+//! without a panic; the parsed length never exceeds the input, and incomplete input is bounded.
 
 use libfuzzer_sys::fuzz_target;
 use traffic::wire::http::{LONGEST, Parsed, request, response};

@@ -1,5 +1,5 @@
-//! No text that a peer sends makes the readers of iperf3's parameters and results panic, and what
-//! they accept is written in a form that they read again.
+//! Arbitrary text as iperf3's parameters and results: accepted or rejected without a panic;
+//! accepted values round-trip.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

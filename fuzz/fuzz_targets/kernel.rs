@@ -1,7 +1,6 @@
 #![no_main]
-//! Any bytes as what the kernel sends: messages and attributes of netlink, `TCP_INFO`, control
-//! data, ring buffers. Nobody but the kernel writes them, but a newer or older kernel writes other
-//! ones.
+//! Arbitrary bytes as data of the kernel: messages and attributes of netlink, `TCP_INFO`, control
+//! data, ring buffers. Other kernel versions have other layouts.
 
 use libfuzzer_sys::fuzz_target;
 

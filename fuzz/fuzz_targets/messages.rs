@@ -1,7 +1,6 @@
 #![no_main]
-//! Any bytes as a message of the control channel, deflated or not, as the near and the far end read
-//! it: read or refused, never a panic, and never longer than the limit. What is read is written in
-//! a form that is read again.
+//! Arbitrary bytes as a message of the control channel, deflated or not, at both ends: accepted or
+//! rejected without a panic, and never longer than the limit. Accepted messages round-trip.
 
 use libfuzzer_sys::fuzz_target;
 use serde::{Serialize, de::DeserializeOwned};

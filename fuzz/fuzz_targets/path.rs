@@ -1,5 +1,5 @@
-//! Any bytes as a Path: refused, or a path whose cell, if the lab can make it, is the same after it
-//! was written as a spec and read, and whose true path gives the cell back.
+//! Arbitrary bytes as a Path: rejected, or a path whose cell, if the lab supports it, round-trips
+//! through a spec and through its true path.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

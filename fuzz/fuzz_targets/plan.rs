@@ -1,6 +1,5 @@
 #![no_main]
-//! Any text as a plan: read or refused, never a panic. A plan that is read and written is the same
-//! plan.
+//! Arbitrary text as a plan: accepted or rejected without a panic. Accepted plans round-trip.
 
 use libfuzzer_sys::fuzz_target;
 

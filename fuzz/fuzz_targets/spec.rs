@@ -1,4 +1,5 @@
-//! No text makes the spec parser panic, and what it accepts gives cells or errors that name a file.
+//! Arbitrary text as a spec: accepted or rejected without a panic; accepted specs give cells, or
+//! errors that name a file.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

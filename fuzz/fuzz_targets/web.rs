@@ -1,5 +1,5 @@
-//! Requests of browsers, and frames of their WebSockets: whatever arrives is read or refused, and
-//! nothing is read beyond what is there.
+//! Arbitrary bytes as requests of browsers and frames of their WebSockets: accepted or rejected,
+//! without reading beyond the input.
 
 #![no_main]
 

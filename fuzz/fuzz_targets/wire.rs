@@ -1,7 +1,7 @@
 #![no_main]
-//! Any bytes as the start of a connection, an answer to it and a datagram: read or refused, never a
-//! panic, and never a wish for more than the longest greeting. What is read is written as the same
-//! bytes.
+//! Arbitrary bytes as the start of a connection, a reply to it and a datagram: accepted or rejected
+//! without a panic, and never a request for more than the longest greeting. Accepted input is
+//! written as the same bytes.
 
 use libfuzzer_sys::fuzz_target;
 use traffic::wire::{
