@@ -20,7 +20,7 @@ pub(crate) struct Bounds {
     carried: BTreeMap<(Place, Option<Direction>), f64>,
     /// Places at which a sweep measured the capacity.
     swept: BTreeSet<(Place, Option<Direction>)>,
-    /// Shortest round trip that was ever seen, µs.
+    /// Shortest observed round trip, µs.
     propagation: BTreeMap<Place, f64>,
 }
 

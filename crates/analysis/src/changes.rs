@@ -1,9 +1,9 @@
 //! Lasting changes of a figure.
 //!
-//! A history has many runs of a path: each is tested against those before it ([`of_runs`]). A watch
-//! has values of every hour of weeks, of which the pattern of the week is known: they are tested
-//! against the same hour of the week, and a change must last for hours ([`hourly`]). Both compare
-//! ranks, and neither takes a change back.
+//! A history has many runs of a path: each is tested against the earlier ones ([`of_runs`]). A
+//! watch has hourly values over weeks with a known weekly pattern: they are tested against the same
+//! hour of the week, and a change must persist for hours ([`hourly`]). Both compare ranks, and
+//! neither revokes a change.
 
 pub mod hourly;
 mod track;

@@ -21,8 +21,8 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Of a load on its path; `None` without a round trip or a capacity, or of a congestion control
-    /// for which there is no model.
+    /// The curve of a load on its path; `None` without a round trip, a capacity, or a model of the
+    /// congestion control.
     pub fn of(direction: &DirectionView<'_>, load: &Load) -> Option<Self> {
         Self {
             cc: load.cc.clone(),
@@ -34,7 +34,7 @@ impl Curve {
         .known()
     }
 
-    /// Itself, if the models know its congestion control.
+    /// Returns the curve if there is a model of its congestion control.
     pub fn known(self) -> Option<Self> {
         self.at(0.01).is_some().then_some(self)
     }

@@ -1,5 +1,6 @@
 //! Counts of datagrams to the shares that the figures of UDP are.
 
+use model::run::Udp;
 use stats::Interval;
 
 use crate::{flow::rate_bps, share::share};
@@ -11,8 +12,8 @@ pub fn decided(from: u64, highest: u64, total: Option<u64>) -> u64 {
     total.unwrap_or(highest).saturating_sub(from)
 }
 
-/// Share of lost datagrams, the figure `udp_lost`: of those [`decided`], the ones that did not
-/// arrive; duplicates count once (RFC 7680). `None` if none was sent.
+/// Share of lost datagrams, the figure `udp_lost`: the part of the [`decided`] datagrams that did
+/// not arrive; duplicates count once (RFC 7680). `None` if none was sent.
 pub fn lost(sent: u64, received: u64) -> Option<f64> {
     share(sent.saturating_sub(received) as f64, sent as f64)
 }
@@ -22,14 +23,20 @@ pub fn lost_interval(sent: u64, received: u64) -> Option<Interval> {
     stats::wilson(sent.saturating_sub(received), sent)
 }
 
-/// Rate of datagrams, bit/s of payload, from the time between the first and the last: those after
-/// the first over the time since it. `None` if none followed or no time passed.
+/// Rate of datagrams, bit/s of payload, between the first and the last: the datagrams after the
+/// first over the time since it. `None` if none followed or no time passed.
 pub fn spaced_bps(followed: u64, payload_bytes: u32, span_us: f64) -> Option<f64> {
     rate_bps(followed as f64 * f64::from(payload_bytes), span_us).filter(|_| followed > 0)
 }
 
-/// Jitter of several streams together: the mean of those that have one (RFC 3550 section 6.4.1
-/// defines it for one).
+/// Time in which the datagrams of a load were sent at their rate, s. A rate below 1 bit/s counts as
+/// 1 bit/s.
+pub fn span_s(udp: &Udp) -> f64 {
+    udp.sent as f64 * f64::from(udp.payload) * 8.0 / udp.sent_bps.max(1.0)
+}
+
+/// Jitter of several streams together: the mean over the streams with a jitter (RFC 3550 section
+/// 6.4.1 defines it for a single stream).
 pub fn jitter(streams: &[f64]) -> Option<f64> {
     stats::mean(streams)
 }
@@ -45,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quarter_that_does_not_arrive_is_lost_and_duplicates_are_no_gain() {
+    fn a_quarter_that_does_not_arrive_is_lost_and_duplicates_do_not_count() {
         assert_eq!(lost(400, 300), Some(0.25));
         assert_eq!(
             lost(100, 101),
@@ -65,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_of_those_that_followed_the_first() {
+    fn a_rate_excludes_the_first_datagram() {
         // 11 datagrams of 125 bytes, one each ms.
         assert_eq!(spaced_bps(10, 125, 10_000.0), Some(1e6));
         assert_eq!(

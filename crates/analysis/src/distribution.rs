@@ -1,12 +1,12 @@
-//! Round trips of probes as a distribution: of all repeats together. The percentiles of a step are
-//! its figures (`rtt_p50_us` and so on), medians over the repeats; quantiles here have the same
+//! Distribution of the probes' round trips over all repeats. The percentiles of a step are its
+//! figures (`rtt_p50_us` and so on), medians over the repeats; quantiles here have the same
 //! definition, that of [`stats::percentile`].
 
 use model::run::{Column, Sample};
 
 /// Quantiles drawn between none and all.
 const STEPS: usize = 100;
-/// Further ones, as the slowest matter most.
+/// Further quantiles of the tail, the most relevant part.
 const TOP: [f64; 6] = [0.993, 0.995, 0.997, 0.998, 0.999, 1.0];
 
 /// RTTs of answered probes.

@@ -67,7 +67,7 @@ fn all<'a>(groups: &'a [Summary<'a>], least: f64) -> Vec<Effect<'a>> {
     effects
 }
 
-/// The factor in which two settings differ, if it is the only one.
+/// The factor in which two settings differ, if they differ in one only.
 fn only_difference<'a>(a: &'a Row, b: &Row) -> Option<&'a str> {
     if a.direction != b.direction || a.layer != b.layer || a.name != b.name {
         return None;

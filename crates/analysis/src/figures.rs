@@ -7,8 +7,8 @@ use model::{
 
 use crate::{datagrams, flows};
 
-/// The figure of a kind of a sample; `None` if the sample has none of it. Whether the sample is
-/// valid is not asked.
+/// The figure of a kind of a sample; `None` if the sample does not have it. The validity of the
+/// sample is not checked.
 pub fn value(sample: &Sample, kind: FigureKind) -> Option<f64> {
     let tcp = || sample.tcp.as_ref();
     let probes = || sample.probes.as_ref();
@@ -36,8 +36,8 @@ pub fn value(sample: &Sample, kind: FigureKind) -> Option<f64> {
     }
 }
 
-/// Added delay, µs: a round trip under load over the base round trip of the path without own load,
-/// [`crate::view::View::base_us`]; never less than none.
+/// Added delay, µs: a round trip under load above the base round trip of the path without own load,
+/// [`crate::view::View::base_us`]; at least 0.
 pub fn added_us(loaded_us: f64, base_us: f64) -> f64 {
     (loaded_us - base_us).max(0.0)
 }
@@ -123,7 +123,7 @@ pub const fn definition(kind: FigureKind) -> Definition {
         FigureKind::NearCpu | FigureKind::FarCpu => (
             "busy time of all processors of the host while the sample was taken, over 10⁹ bytes of \
              payload that arrived",
-            "/proc/stat, Documentation/filesystems/proc.rst; what else the host did is in it",
+            "/proc/stat, Documentation/filesystems/proc.rst; includes other work of the host",
         ),
     };
     Definition { text, source }
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_are_weighted_by_bytes_sent() {
+    fn flows_are_weighted_by_segments_sent() {
         let mut sample = sample();
         sample.tcp = Some(Tcp {
             goodput_bps: 8e6,

@@ -1,5 +1,5 @@
-//! One connection: from its samples over time to its quantities. Each is computed here
-//! for Runs, for rows of the lab and for live sockets alike.
+//! Quantities of one connection, computed from its samples over time: for Runs, rows of the lab and
+//! live sockets alike.
 
 use model::run::{Column, FlowResult, Series};
 
@@ -62,8 +62,8 @@ pub fn busy(busy_us: f64, span_us: f64) -> Option<f64> {
     share(busy_us, span_us)
 }
 
-/// The sender's estimate of its delivery rate at one sample, of a connection that has one: before
-/// the first delivery there is no rate that could be limited.
+/// The sender's estimate of its delivery rate at one sample. Before the first delivery there is
+/// none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delivery {
     /// `tcpi_delivery_rate`, byte/s (Linux 4.9, net/ipv4/tcp.c, tcp_compute_delivery_rate).
@@ -88,7 +88,7 @@ pub fn delivery_rate_bps(samples: &[Delivery]) -> Option<f64> {
     stats::median(&own.collect::<Vec<_>>()).or_else(all)
 }
 
-/// The column that counts arrivals: by the receiver's kernel or, where it has none, by its program.
+/// The column that counts arrivals: of the receiver's kernel or, if that has none, of its program.
 pub fn arrived(received: &Series) -> Column {
     first_of(received, &[Column::BytesReceived, Column::BytesRead]).unwrap_or(Column::BytesReceived)
 }
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_only_answers_sends_a_small_share_and_one_that_moved_nothing_none() {
+    fn an_end_that_only_responds_sends_a_small_share_and_an_idle_one_none() {
         assert_eq!(sent_share(1.0, 99.0), Some(0.01));
         assert_eq!(sent_share(0.0, 0.0), None);
         assert_eq!(
@@ -300,7 +300,7 @@ mod tests {
         for column in [Column::BytesReceived, Column::BytesRead] {
             let result = tcp(&sender, &grown(column), [0, 1_000_000]);
             assert_eq!(result.goodput_bps, 1e6, "{column}");
-            // Of the sender nothing is known.
+            // The sender's values are unknown.
             assert_eq!((result.retransmits, result.rtt_p50_us), (None, None));
             assert_eq!((result.rwnd_limited, result.busy), (None, None));
         }

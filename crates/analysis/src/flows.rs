@@ -1,6 +1,6 @@
-//! Several connections of a load, taken together. Rates and counts are sums; a part of the time
-//! is the time over the time; a round trip or a window is the median of the connections. The order
-//! of the connections does not matter.
+//! Several connections of a load, taken together. Rates and counts are sums; a share of time is the
+//! summed time over the summed base; a round trip or a window is the median over the connections.
+//! The order of the connections is irrelevant.
 
 use model::run::FlowResult;
 
@@ -14,7 +14,7 @@ pub fn smallest(flows: &[FlowResult], value: impl Fn(&FlowResult) -> Option<f64>
     values(flows, value).into_iter().reduce(f64::min)
 }
 
-/// The sum of a count over the flows; `None` if it is not known of all of them.
+/// The sum of a count over the flows; `None` if it is unknown for any of them.
 pub fn total(flows: &[FlowResult], count: impl Fn(&FlowResult) -> Option<u64>) -> Option<u64> {
     let counts: Option<Vec<u64>> = flows.iter().map(count).collect();
     counts?.into_iter().reduce(u64::saturating_add)
@@ -54,8 +54,8 @@ pub fn retransmitted(flows: &[FlowResult]) -> Option<f64> {
     })
 }
 
-/// A share of the busy time, the flows weighing as much as they were busy. Of a flow of which that
-/// is not known, all the time was.
+/// A share of the busy time, with flows weighted by their busy time. A flow with unknown busy time
+/// counts as busy all the time.
 fn of_busy(flows: &[FlowResult], share: impl Fn(&FlowResult) -> Option<f64>) -> Option<f64> {
     weighted(flows, |flow| Some((share(flow)?, flow.busy.unwrap_or(1.0))))
 }
@@ -85,7 +85,7 @@ mod tests {
         }
     }
 
-    /// A flow that hardly sends weighed as much as one that is busy all the time.
+    /// A flow that hardly sends had the same weight as one that is busy all the time.
     #[test]
     fn a_share_of_the_busy_time_is_time_over_time() {
         // 0.1 of a second limited, of 1.1 seconds busy.
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn of_no_flow_nothing_is_known() {
+    fn without_flows_nothing_is_known() {
         assert_eq!(rwnd_limited(&[]), None);
         assert_eq!(total(&[], |flow| flow.retransmits), None);
         assert_eq!(median(&[FlowResult::default()], |f| f.rtt_p50_us), None);

@@ -1,6 +1,6 @@
-//! A Run to the quantities that every later stage asks for, each defined once: the view of a Run by
-//! layer, direction and host, and the rates of a flow by theory. No I/O, and no judgement:
-//! `explain` decides what a quantity means for a path.
+//! The quantities of a Run that later stages use, each defined once: the view of a Run by layer,
+//! direction and host, and the theoretical rates of a flow. No I/O, and no judgement: `explain`
+//! decides what a quantity means for a path.
 
 mod bounds;
 pub mod buckets;

@@ -1,4 +1,4 @@
-//! Throughput over loss: measurements beside theory.
+//! Throughput over loss: measurements and theory.
 
 use crate::{
     curve::Curve,
@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Loss at which a setting of the lab without any is drawn.
-pub const LEAST_LOSS: f64 = 1e-5;
+pub const MIN_LOSS: f64 = 1e-5;
 
 /// One measured setting.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +58,7 @@ impl LossPoint {
         let goodput = group.spread(|r| r.goodput_mbps)?;
         let seen = group.spread(|r| r.true_loss).map_or(0.0, |s| s.median);
         let none = seen <= 0.0;
-        let loss = if none { LEAST_LOSS } else { seen };
+        let loss = if none { MIN_LOSS } else { seen };
         let rtt = group.spread(|r| r.tcp_rtt_p50_ms);
         let curve = rtt.zip(first.cc_used.clone()).and_then(|(rtt, cc)| {
             Curve {
@@ -91,8 +91,8 @@ pub fn curves(dir: &DirectionView<'_>) -> Vec<Curve> {
         .collect()
 }
 
-/// Highest over lowest loss from which settings have several losses: less is one loss that varies
-/// by chance.
+/// Ratio of the highest to the lowest loss from which settings count as having several losses:
+/// below, it is one loss that varies by chance.
 const SEVERAL: f64 = 1.5;
 
 /// Returns true if settings have different losses, so that a curve can be drawn.

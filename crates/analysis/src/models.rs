@@ -23,7 +23,7 @@ const C: f64 = 0.4;
 /// Factor by which CUBIC multiplies its window after a loss.
 const BETA: f64 = 0.7;
 
-/// Loss from which BBR (version 1) takes the path for policed: `bbr_lt_loss_thresh` of the kernel.
+/// Loss from which BBR (version 1) assumes a policer: `bbr_lt_loss_thresh` of the kernel.
 pub const BBR_CLIFF: f64 = 50.0 / 256.0;
 
 /// Mean window of Reno under random loss, packets: the square root of 3 / (2 p).
@@ -43,8 +43,8 @@ pub const GROWTH_SOURCE: &str = "Linux net/ipv4/tcp_cubic.c, bictcp_update: unti
     C t^3 (RFC 9438 section 4.2), whichever is more";
 
 /// Mean window of CUBIC, packets, from `from_s` to `to_s` seconds after slow start ended at `start`
-/// packets without a loss, if there is no later loss, either. A window that reaches `most`, the
-/// capacity of the path, stays there.
+/// packets without a loss, if no loss follows. A window that reaches `most`, the capacity of the
+/// path, remains there.
 pub fn cubic_growth(start: f64, from_s: f64, to_s: f64, rtt_s: f64, most: f64) -> f64 {
     const STEPS: u32 = 2000;
     let step_s = to_s / f64::from(STEPS);

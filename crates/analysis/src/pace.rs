@@ -7,14 +7,14 @@ use crate::models::{ETHERNET_MSS as MSS, ETHERNET_PACKET, drain_s, needed_bytes}
 const INITIAL_WINDOW: f64 = 10.0;
 /// Round trips after slow start until its overshoot is repaired and its queue has drained.
 const RECOVERY: f64 = 4.0;
-/// Packets from which a share of lost ones can be distinguished from chance, and the fewest of
-/// which a rate can be distinguished from a burst.
+/// Number of packets from which a loss share is distinguishable from chance, and from which a rate
+/// is distinguishable from a burst.
 const PACKETS: [f64; 2] = [300.0, 100.0];
 
 /// Round trips that a load should be measured for.
 pub const AIM: f64 = 25.0;
 /// Number of round trips below which a load is too short to show the behaviour of TCP.
-pub const LEAST: f64 = 10.0;
+pub const MIN: f64 = 10.0;
 /// The longest that is ever needed of either part of a load, s.
 pub const LONGEST_S: f64 = 30.0;
 
@@ -58,9 +58,9 @@ impl Line {
         self.pace(AIM, PACKETS[0])
     }
 
-    /// Returns the minimum duration of a bulk load: past slow start, then [`LEAST`] round trips.
+    /// Returns the minimum duration of a bulk load: past slow start, then [`MIN`] round trips.
     pub fn least(&self) -> Pace {
-        let pace = self.pace(LEAST, PACKETS[1]);
+        let pace = self.pace(MIN, PACKETS[1]);
         Pace {
             warmup_s: self.slow_start_s(),
             ..pace

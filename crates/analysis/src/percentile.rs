@@ -1,6 +1,6 @@
 //! High percentiles of enough values.
 
-/// Fewest values of which a 95th percentile is given: with fewer it is the largest of them.
+/// Minimum number of values for a 95th percentile: with fewer it would be the largest value.
 pub const ENOUGH_95: usize = 20;
 /// Fewest values of which a 99th percentile is given.
 pub const ENOUGH_99: usize = 100;

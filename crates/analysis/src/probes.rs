@@ -14,7 +14,7 @@ mod tests {
 
     /// A Run, a row of the lab, the live display and the watch each had a different formula.
     #[test]
-    fn of_no_probe_nothing_is_known_and_of_four_one_is_a_quarter() {
+    fn no_probes_have_no_loss_and_one_of_four_is_a_quarter() {
         assert_eq!(lost(4, 3), Some(0.25));
         assert_eq!(lost(4, 5), Some(0.0), "an answer that came twice");
         assert_eq!(lost(0, 0), None);

@@ -2,10 +2,10 @@
 
 use model::evidence::{CoreShares, Evidence, ThreadRole, ThreadUse};
 
-/// Processors that the measured traffic itself must use for its own work to be able to fill one:
-/// its threads and the softirqs of a processor may share one in any proportion.
+/// Processors that the measured traffic must use before its own work can saturate one: its threads
+/// and the softirqs may share a processor in any proportion.
 pub const MATTERS: f64 = 0.5;
-/// Waiting share of a thread from which it is short of processor time.
+/// Share of time waiting for a processor from which a thread is starved.
 pub const WAITS: f64 = 0.05;
 /// With every processor busier than this, a thread that wakes up has to wait for one.
 pub const STARVED: f64 = 0.85;

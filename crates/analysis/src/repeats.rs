@@ -1,4 +1,4 @@
-//! Rows of the lab of the same setting and other seeds, taken together.
+//! Rows of the lab with the same setting and different seeds, combined.
 
 use std::collections::BTreeMap;
 
@@ -27,11 +27,11 @@ pub struct Spread {
 /// The rows of one setting.
 #[derive(Clone, Debug)]
 pub struct Summary<'a> {
-    /// All of them; the first represents their common values.
+    /// All rows; the first one represents their common values.
     pub rows: Vec<&'a Row>,
 }
 
-/// The goodput of one setting beside a published one.
+/// The goodput of one setting and its published value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Published {
     /// Published goodput, Mbit/s.

@@ -9,14 +9,14 @@ use model::{
 
 use crate::summary;
 
-/// A run with too few valid samples, and the part that it does have.
+/// A run with too few valid samples, and the part that is valid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shortfall {
     /// Samples that count.
     pub valid: usize,
     /// All samples.
     pub all: usize,
-    /// Layers and directions whose bulk TCP was tried and never counts.
+    /// Layers and directions where bulk TCP was tried and no sample is valid.
     pub without: Vec<(Layer, Direction)>,
     /// Reasons why samples do not count, the most frequent first, each with its number of samples.
     pub reasons: Vec<(Invalid, usize)>,

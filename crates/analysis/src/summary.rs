@@ -13,8 +13,8 @@ use crate::{bounds::Bounds, figures::value, percentile};
 /// Drift is reported if chance alone would show it less often than this.
 const SURE: f64 = 0.01;
 
-/// Fewest values of which an interval is stated. Below, Student's interval is wider than anything
-/// the path can do, and the range is given in its place.
+/// Minimum number of values for an interval. With fewer, Student's interval is wider than any
+/// plausible range of the path, and the range of the values is stated instead.
 pub const ENOUGH: usize = 5;
 
 /// Figures over the valid samples, by key and in the order of [`FigureKind::ALL`].
@@ -22,8 +22,8 @@ pub fn figures(samples: &[Sample]) -> Vec<Figure> {
     figures_of(by_key(samples), &Bounds::of(samples))
 }
 
-/// Figures over invalid samples, of keys without a valid one: observations from which nothing may
-/// be concluded.
+/// Figures over invalid samples, for keys without a valid one: observations that support no
+/// conclusion.
 pub fn not_counted(samples: &[Sample]) -> Vec<Figure> {
     let valid = by_key(samples);
     let mut others: BTreeMap<&Key, Vec<&Sample>> = BTreeMap::new();
@@ -55,7 +55,7 @@ fn figures_of(keys: BTreeMap<&Key, Vec<&Sample>>, bounds: &Bounds) -> Vec<Figure
     figures
 }
 
-/// The figure over samples: the median of those that have it.
+/// The figure over samples: the median over the samples that have it.
 pub fn median(samples: &[&Sample], kind: FigureKind) -> Option<f64> {
     let values: Vec<f64> = samples.iter().filter_map(|s| value(s, kind)).collect();
     stats::median(&values)
@@ -77,7 +77,7 @@ fn points(samples: &[&Sample], kind: FigureKind) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The 95 % interval of the median of repeats whose number the stop rule chose; `None` of fewer
+/// The 95 % interval of the median of repeats whose number the stop rule chose; `None` for fewer
 /// than [`ENOUGH`].
 pub fn interval(values: &[f64]) -> Option<Interval> {
     stats::StopRule::interval(values).filter(|_| values.len() >= ENOUGH)

@@ -1,4 +1,4 @@
-//! One sample over time, in equal buckets, as in a chart.
+//! Time series of a sample in equal buckets, for charts.
 
 use model::run::{self, FigureKind, FlowResult, Run, Sample, Series};
 

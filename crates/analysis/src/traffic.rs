@@ -28,13 +28,13 @@ pub struct Totals {
     pub congestion_controls: BTreeMap<String, usize>,
 }
 
-/// Connections before a change, and after it those of before and those opened since: a setting of
-/// new sockets acts on the latter alone.
+/// Connections before a change, and after it: remaining and new ones. A setting for new sockets
+/// affects only the latter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BeforeAfter {
     /// All before the change.
     pub before: Totals,
-    /// After it, those that there were before.
+    /// Connections of before that remain after it.
     pub remaining: Totals,
     /// After it, those opened since.
     pub new: Totals,

@@ -123,7 +123,7 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    /// Returns true if the ends were those of a lab path: processors are then not to be judged.
+    /// Returns true if the ends were on a lab path: then nothing can be concluded about processors.
     pub fn lab(&self) -> bool {
         self.run.lab
     }
@@ -228,9 +228,9 @@ impl<'a> DirectionView<'a> {
         kinds.iter().filter_map(of).collect()
     }
 
-    /// The load with the fewest flows under the sender's own congestion control: the result of a
-    /// program that sets no options. Without facts of the sender a loss-based one, as is the
-    /// default of all systems.
+    /// The load with the fewest flows under the sender's default congestion control: the result of
+    /// a program that sets no options. Without facts of the sender, one under a loss-based
+    /// congestion control, the default of all systems.
     pub fn default_load(&self) -> Option<Load> {
         let loads = self.loads();
         let fewest = loads.iter().map(|l| l.flows).min()?;
@@ -328,8 +328,8 @@ fn kind_of(sample: &Sample) -> (String, u32) {
     (cc, sample.key.flows.unwrap_or(1))
 }
 
-/// Returns true if a sample shows what limits the path: the valid ones, and those that are invalid
-/// only because a processor, not the line, limited the rate. That is a cause, too.
+/// Returns true if a sample shows what limits the path: it is valid, or invalid only because a
+/// processor, not the line, limited the rate, which is a cause, too.
 fn counts(sample: &Sample) -> bool {
     let processor = |why: &Invalid| {
         matches!(

@@ -169,7 +169,7 @@ fn the_smallest_round_trip_is_the_smallest_of_all_repeats() {
     assert_eq!(view.floor_us(), Some(30e3));
 }
 
-/// Two rules took the delay that a load adds over two different round trips.
+/// Two rules computed added delay from two different base round trips.
 #[test]
 fn added_delay_is_over_the_base_round_trip() {
     let v4 = IpVersion::V4;
@@ -187,11 +187,11 @@ fn added_delay_is_over_the_base_round_trip() {
     assert_eq!(added([30.0, 33.0]), (33e3, 17e3));
     // Idle never returned to the 30 ms that TCP saw: others queued, and the base is without them.
     assert_eq!(added([40.0, 42.0]), (30_001.0, 19_999.0));
-    // Noise of a microsecond is no delay.
+    // Noise of a microsecond is not a delay.
     assert_eq!(analysis::figures::added_us(30e3, 30_001.0), 0.0);
 }
 
-/// A line that was half as fast in one block is no gain of the variant that ran in it.
+/// A line that was half as fast in one block is not a gain of the variant that ran in it.
 #[test]
 fn a_gain_is_that_of_blocks_as_the_ratios_of_a_run() {
     let v4 = IpVersion::V4;
@@ -199,7 +199,7 @@ fn a_gain_is_that_of_blocks_as_the_ratios_of_a_run() {
     let mut samples: Vec<Sample> = blocks
         .map(|(block, mbps)| tcp(v4, "cubic", block, mbps))
         .to_vec();
-    // Three, three and a half and two times as much in the same block; of the medians 3.5.
+    // Ratios of 3, 3.5 and 2 within blocks; the ratio of the medians is 3.5.
     let gains = [(1, 30.0), (2, 70.0), (3, 80.0)];
     samples.extend(gains.map(|(block, mbps)| tcp(v4, "bbr", block, mbps)));
     let ratios = analysis::summary::ratios(&samples);

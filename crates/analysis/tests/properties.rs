@@ -1,4 +1,4 @@
-//! Invariants of every load, whatever its connections did.
+//! Invariants of every load, for arbitrary counters of its connections.
 
 #![allow(clippy::unwrap_used)]
 

@@ -21,7 +21,7 @@ use traffic::wire::{
 
 use crate::trouble::Trouble;
 
-/// Timeout of a reply, above the server's own limits.
+/// Timeout of a reply, above the server's limits.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Longest reply, bytes.

@@ -54,7 +54,7 @@ pub struct Plan {
 const BYTES: u64 = 10_000_000;
 
 /// Limits of the server for all clients together: threads and descriptors, including its own.
-const MOST: Held = Held {
+const MAX: Held = Held {
     threads: 1536 + 16,
     descriptors: 3072 + 256 + 32,
     resident_kib: 640 << 10,
@@ -181,9 +181,9 @@ fn batch(
     {
         seen.check(false, broken);
     }
-    let within = most.threads <= MOST.threads
-        && most.descriptors <= MOST.descriptors
-        && most.resident_kib <= MOST.resident_kib;
+    let within = most.threads <= MAX.threads
+        && most.descriptors <= MAX.descriptors
+        && most.resident_kib <= MAX.resident_kib;
     seen.check(within, format!("at most: {most}"));
     match figures {
         Ok(figures) => {

@@ -76,7 +76,7 @@ impl Client {
             .arg(served.key_file())
             .arg("--plan")
             .arg(&plan)
-            // The user's own keys are none of the suite's.
+            // The suite must not use the user's keys.
             .env("XDG_CONFIG_HOME", served.folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -91,7 +91,8 @@ impl Client {
     /// The measurement failed.
     pub fn figures(self) -> Result<Figures, Trouble> {
         let output = self.child.wait_with_output()?;
-        // Code 4 with a run: too few samples count, since the attack keeps the processors busy.
+        // Exit code 4 with a run: too few valid samples, since the attack keeps the processors
+        // busy.
         let measured = output.status.code() == Some(4) && !output.stdout.is_empty();
         if !output.status.success() && !measured {
             return Err(Trouble::Command {

@@ -58,7 +58,7 @@ impl Forger {
         packet.extend([0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0]);
         packet.extend(v4(from).octets());
         packet.extend(v4(to).octets());
-        // RFC 768; a checksum of 0 is none.
+        // RFC 768: a checksum of 0 means no checksum.
         for half in [from.port(), to.port(), (UDP + payload.len()) as u16, 0] {
             packet.extend(half.to_be_bytes());
         }

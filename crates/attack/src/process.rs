@@ -11,7 +11,7 @@ use crate::case::Seen;
 /// Maximum time for a process to release resources after an attack.
 pub const REST: Duration = Duration::from_secs(10);
 
-/// Maximum ratio of resources to those before, when idle again.
+/// Maximum ratio of idle resources after an attack to those before it.
 pub const MORE: f64 = 1.05;
 
 /// Resources of a process.

@@ -200,7 +200,7 @@ fn listen_to(mut from: impl BufRead, message: &Mutex<String>) {
     let mut line = Vec::new();
     while from.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
         let mut message = message.lock().unwrap_or_else(PoisonError::into_inner);
-        // Only the first lines are kept, which contain the needed ones.
+        // Only the beginning is stored, which contains the needed lines.
         if message.len() < 1 << 20 {
             message.push_str(&String::from_utf8_lossy(&line));
         }

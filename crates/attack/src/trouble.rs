@@ -93,7 +93,7 @@ pub enum Trouble {
     /// A document cannot be written or read as JSON.
     #[error("JSON of a document: {0}")]
     Json(#[from] serde_json::Error),
-    /// The legitimate client's output is no Run.
+    /// The legitimate client's output is not a Run.
     #[error("{0}")]
     Run(#[from] RunError),
     /// The history cannot be changed.

@@ -9,8 +9,8 @@ use stats::Interval;
 /// Significance level, before the correction for the number of comparisons.
 const UNLIKELY: f64 = 0.05;
 
-/// Returns true if a kind is a share: its change counts in percentage points, because a share of
-/// nearly nothing is soon doubled.
+/// Returns true if a kind is a share: its change counts in percentage points, because a share near
+/// 0 is easily doubled.
 fn share(kind: FigureKind) -> bool {
     kind.unit() == Measure::Share
 }
@@ -87,8 +87,9 @@ fn estimate(value: f64, interval: Interval) -> Estimate {
 
 /// Corrects the tests for their number, and gives each line its verdict.
 ///
-/// A difference that is certain and too small to matter is no discovery: it enters with p = 1, or
-/// many of them would make the correction (a share of the discoveries) lenient with the rest.
+/// A significant difference that is too small to be relevant is not a discovery: it enters with p =
+/// 1, because many of them would make the correction (a share of the discoveries) too lenient for
+/// the others.
 pub(crate) fn correct(comparison: &mut Comparison) {
     let limits = (comparison.threshold, comparison.share_threshold);
     let counted = |line: &Compared| Some(if same(line, limits) { 1.0 } else { line.p? });
@@ -127,8 +128,8 @@ fn verdict(line: &Compared, limits: (f64, f64)) -> Verdict {
     }
 }
 
-/// The change, 0 = none, and the limits within which it does not matter. Ratios are taken by their
-/// logarithms, so that a half is as far as a double.
+/// The change, 0 = none, and the limits within which it is irrelevant. Ratios are logarithms, so
+/// that half and double have the same size.
 fn change(line: &Compared, threshold: f64, of_share: f64) -> Option<(Estimate, (f64, f64))> {
     if let Some(ratio) = line.ratio {
         let limit = threshold.ln_1p();

@@ -1,4 +1,4 @@
-//! Two sets of runs to a [`Comparison`]. No I/O.
+//! Comparison of two sets of runs, without I/O.
 //!
 //! Each kind of figure of each step is compared by the ratio of its medians (the difference, where
 //! values may be 0), with an interval and a test that fit skewed values. The tests are corrected
@@ -28,13 +28,13 @@ pub use set::{NoSet, Set};
 /// Options of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// The smallest change that matters, as a share.
+    /// Smallest relevant change, as a share.
     pub threshold: f64,
     /// Only these kinds; empty = all.
     pub only: Vec<FigureKind>,
 }
 
-/// The smallest change that matters, by default.
+/// Default smallest relevant change.
 pub const THRESHOLD: f64 = 0.02;
 
 impl Default for Options {
@@ -46,10 +46,10 @@ impl Default for Options {
     }
 }
 
-/// The smallest change that matters of a share such as loss: a tenth of a percentage point.
+/// Smallest relevant change of a share such as loss: a tenth of a percentage point.
 const SHARE_THRESHOLD: f64 = 0.001;
 
-/// Fewest runs on a side whose runs are the values, and on the other side of one that has fewer.
+/// Minimum number of runs to use runs as values, and on the other side if one side has fewer.
 const RUNS: (usize, usize) = (3, 5);
 
 /// Compares the runs `after` with those `before`. The names used to request the sets.
@@ -117,8 +117,8 @@ fn wanted(kind: FigureKind, options: &Options) -> bool {
     options.only.is_empty() || options.only.contains(&kind)
 }
 
-/// Runs are compared as wholes where there are enough of them: from one run to the next more may
-/// change than from sample to sample.
+/// Runs are compared as units if there are enough of them: more may change between runs than
+/// between samples.
 fn unit(before: usize, after: usize) -> Unit {
     let (few, many) = (before.min(after), before.max(after));
     if few >= RUNS.0 || (few > 0 && many >= RUNS.1) {
@@ -128,7 +128,7 @@ fn unit(before: usize, after: usize) -> Unit {
     }
 }
 
-/// Returns why no goodput is compared, although one side tried to measure it and it is wanted.
+/// Returns why no goodput is compared, although one side tried to measure it and it is selected.
 fn no_throughput(
     comparison: &Comparison,
     before: &[Measured],

@@ -8,21 +8,21 @@ use model::{
     run::{FigureKind, Key, Run, Sample, StepKind},
 };
 
-/// The values of a run, without the series that take most of its room.
+/// The values of a run without its series, which are most of its size.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
     /// Id of the run.
     pub id: String,
     /// True if it was measured on a lab path.
     pub lab: bool,
-    /// Samples of TCP and QUIC that count, and all of them.
+    /// Valid samples of TCP and QUIC, and all of them.
     pub(crate) throughput: (usize, usize),
     pub(crate) values: BTreeMap<Key, BTreeMap<FigureKind, Vec<f64>>>,
 }
 
 impl Measured {
-    /// The values of the valid samples. Of a lab path, processor time is left out: there it takes
-    /// none.
+    /// The values of the valid samples. Processor time of a lab path is left out, since processing
+    /// takes no time there.
     pub fn of(run: &Run) -> Self {
         let mut values: BTreeMap<Key, BTreeMap<FigureKind, Vec<f64>>> = BTreeMap::new();
         for sample in run.samples.iter().filter(|sample| sample.valid) {

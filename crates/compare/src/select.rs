@@ -44,10 +44,10 @@ pub trait Source {
     /// Error finding a run.
     type Error: From<SelectError>;
 
-    /// The run in a file, or with an id that begins so.
+    /// The run in a file, or with this id prefix.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
+    /// The run does not exist, or cannot be read.
     fn named(&mut self, name: &str) -> Result<Selected, Self::Error>;
 
     /// The paths that there are runs of.
@@ -77,8 +77,8 @@ pub enum SelectError {
     SeveralPaths(Vec<String>),
 }
 
-/// The runs of two sets, each in the order of time. Sets of the history are of `path`, or of the
-/// only one there is; `before:N` is of the path of the other set.
+/// The runs of two sets, each in chronological order. Sets of the history are of `path`, or of the
+/// only path in it; `before:N` is of the path of the other set.
 ///
 /// # Errors
 /// A run is not found, or the path is ambiguous.

@@ -86,7 +86,7 @@ fn verdicts(a: &[Measured], b: &[Measured]) -> model::comparison::Comparison {
 }
 
 #[test]
-fn missing_throughput_is_said_and_is_no_agreement() {
+fn missing_throughput_is_reported_and_is_not_agreement() {
     let mut random = Random::new(1);
     let before = runs(1, &PATH, 4, &mut random);
     let mut invalid = Run::parse(EMPTY.as_bytes()).expect("a run");

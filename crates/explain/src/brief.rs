@@ -8,8 +8,8 @@ use crate::{
     verdict::{Verdict, undecided},
 };
 
-/// Round trips after slow start within which a congestion control shows what limits it: CUBIC and
-/// Reno react once per round trip, and to few of them.
+/// Round trips after slow start that a congestion control needs to show its limit: CUBIC and Reno
+/// react at most once per round trip.
 const ROUND_TRIPS: f64 = 20.0;
 
 /// Returns true if a load was too short.
@@ -29,8 +29,8 @@ pub(crate) fn verdict(dir: &DirectionView, load: &Load) -> Verdict {
     )
 }
 
-/// Verdict of a rule about a direction whose load was too short: it rules out no cause that shows
-/// in TCP over time, unless TCP already fills the path.
+/// Verdict of a rule about a direction whose load was too short: it cannot rule out causes that
+/// appear in TCP over time, unless TCP already fills the path.
 pub(crate) fn corrected(cause: &Cause, dir: &DirectionView, verdict: Verdict) -> Verdict {
     let over_time = [Need::TcpInfo, Need::LoadedProbes, Need::Tcp];
     let judges_tcp = cause.needs.iter().any(|need| over_time.contains(need));

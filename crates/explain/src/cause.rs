@@ -71,7 +71,7 @@ impl Remedies {
         (self.actions)(&Scope::default())
     }
 
-    /// Kind of the first of them.
+    /// Kind of the first remedy.
     pub fn class(&self) -> RemedyClass {
         let first = self.in_general().into_iter().next();
         first.map_or(RemedyClass::None, |action| action.class())
@@ -153,7 +153,7 @@ impl Need {
         }
     }
 
-    /// Returns true if a direction meets it.
+    /// Returns true if a direction has it.
     pub fn met(self, dir: &DirectionView) -> bool {
         match self {
             Self::Idle => dir.view.idle().is_some(),
@@ -166,7 +166,7 @@ impl Need {
         }
     }
 
-    /// Returns true if a Run meets it for the whole path, in any direction.
+    /// Returns true if a Run has it for the whole path, in any direction.
     pub fn met_by(self, view: &View) -> bool {
         view.directions().iter().any(|dir| self.met(dir))
     }

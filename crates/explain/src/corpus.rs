@@ -3,7 +3,7 @@
 //! A scenario is a lab path in the grammar of specs, or a composed [`Scene`]. Its true causes are
 //! used only for the score; the rules get the Run.
 //!
-//! **Training and evaluation are kept apart by construction.** A scenario whose name hashes to a
+//! ****Training and evaluation are separated by construction.** A scenario whose name hashes to a
 //! multiple of three is held out: it is not used for making rules and thresholds. The others run
 //! with a seed below [`EVALUATION`] in training and above it in evaluation, so that no Run of the
 //! evaluation was seen while rules were written.

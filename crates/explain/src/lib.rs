@@ -1,5 +1,5 @@
-//! Rules from a Run to Findings: causes that limit a path, with confidence and evidence, causes
-//! ruled out and how, and which measurement would resolve doubts. It does no I/O.
+//! Rules that derive Findings from a Run: causes that limit a path, with confidence and evidence;
+//! causes ruled out, with reasons; and measurements that would resolve doubts. No I/O.
 //!
 //! Each cause is a value in the [`registry`], in a separate module. It reads the Run through an
 //! [`analysis::view::View`] and returns, for each direction, each host or the whole path, whether

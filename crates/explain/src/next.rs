@@ -1,4 +1,4 @@
-//! The next step: one choice for the summary and for every report.
+//! The next step, the same in the summary and in every report.
 
 use analysis::view::View;
 use model::{
@@ -61,8 +61,8 @@ mod tests {
         }
     }
 
-    /// The summary named the measurement for the first open cause, the answer the one for most of
-    /// them.
+    /// The summary named the measurement for the first open cause, the answer named the one that
+    /// decides most of them.
     #[test]
     fn the_measurement_that_decides_most_is_the_next_and_of_equals_the_first() {
         let all = [open("a"), open("b"), open("b"), open("c"), open("c")];

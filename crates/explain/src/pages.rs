@@ -44,7 +44,7 @@ pub fn page(cause: &Cause) -> String {
         text.push('\n');
     }
     list(&mut text, "Not judged together with", cause.masked_by);
-    list(&mut text, "Only beside", cause.depends_on);
+    list(&mut text, "Only together with", cause.depends_on);
     text.push_str("## Sources\n\n");
     for source in cause.sources {
         let _ = writeln!(text, "- {}", squeeze(source));

@@ -183,7 +183,7 @@ mod tests {
         }
     }
 
-    /// The shaper of the path below was set by the rate inside the tunnel, some percent too low. A
+    /// The shaper of the underlay was set to the rate inside the tunnel, some percent too low. A
     /// full packet of WireGuard over IPv4: 1368 bytes of payload, 52 inside and 60 outside. Without
     /// a tunnel the rate is that of the measured IP packets.
     #[test]

@@ -32,7 +32,7 @@ pub enum Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strength {
-    /// One sign, and none against it.
+    /// A single indication, and none against it.
     Weak,
     /// Several consistent signs.
     Fair,

@@ -129,7 +129,7 @@ fn random_loss_names_the_sender() {
 }
 
 #[test]
-fn loss_that_costs_nothing_is_no_finding() {
+fn loss_without_a_cost_is_not_a_finding() {
     // 0.1 % at 1 ms allows 400 Mbit/s.
     let findings = judged(&both(Line {
         rtt_ms: 1.0,

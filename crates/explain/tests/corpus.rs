@@ -115,8 +115,8 @@ fn the_corpus_is_large_enough() {
     }
 }
 
-/// Runs of the lab are judged by `make corpus`; those made by arithmetic also here, where
-/// `UPDATE_DOCS` renews their lines.
+/// Runs of the lab are judged by `make corpus`; composed runs also here, where `UPDATE_DOCS`
+/// updates their lines.
 #[test]
 fn the_composed_corpus_is_judged_as_reviewed() {
     for part in [Part::Training, Part::Evaluation] {

@@ -57,7 +57,7 @@ fn a_shaper_that_shuts_an_overload_out_is_the_shaper() {
 
 /// 25 Mbit/s, 1 ms, policers both ways, and cubic reaches 98 % of their rate.
 #[test]
-fn a_policer_that_costs_nothing_is_no_problem() {
+fn a_policer_without_a_cost_is_not_a_problem() {
     let findings = findings("policer-25m-1ms-full");
     assert_eq!(problems(&findings), []);
     assert!(
@@ -71,14 +71,14 @@ fn a_policer_that_costs_nothing_is_no_problem() {
 /// A policer of 22 Mbit/s with a bucket of ten packets: the bursts of TCP exceed it, and TCP
 /// reaches a tenth, which was "a fault of offloads".
 #[test]
-fn a_policer_of_few_packets_is_no_fault_of_offloads() {
+fn a_policer_of_few_packets_is_not_an_offload_fault() {
     let findings = findings("policer-10p-bursts");
     assert_eq!(problems(&findings)[0], ("policer", UP), "{findings:#?}");
 }
 
 /// 319/256 kbit/s behind PIE and DualPI2: one and a half packets of 47 ms wait, 75 ms.
 #[test]
-fn one_packet_on_a_slow_line_is_no_deep_queue() {
+fn one_packet_on_a_slow_line_is_not_a_deep_queue() {
     let findings = findings("pie-256k-one-packet");
     let deep = |f: &Found<'_>| f.0.starts_with("bufferbloat");
     assert!(!problems(&findings).iter().any(deep), "{findings:#?}");
@@ -103,7 +103,7 @@ fn a_queue_of_the_upload_is_not_in_a_download_that_loses_packets() {
 /// 200/148 Mbit/s, 72 ms, CoDel: it drops one packet 10 ms above the empty path, and cubic needs
 /// longer than the load to grow back. "Random loss, down, use bbr", 96 %.
 #[test]
-fn drops_of_a_managed_queue_are_no_random_loss() {
+fn drops_of_a_managed_queue_are_not_random_loss() {
     let findings = findings("codel-200m-72ms");
     assert_eq!(problems(&findings), [], "{findings:#?}");
 }
@@ -119,7 +119,7 @@ fn random_loss_on_a_satellite_line_is_found() {
 /// A shaper on the near host's device drops traffic above its rate: "a host drops packets in its
 /// own queues".
 #[test]
-fn drops_of_a_shaper_are_no_drops_of_a_host() {
+fn drops_of_a_shaper_are_not_drops_of_a_host() {
     let findings = findings("own-shaper-lossy");
     assert_eq!(first(&findings), Some("leftover-shaper"), "{findings:#?}");
 }
@@ -127,7 +127,7 @@ fn drops_of_a_shaper_are_no_drops_of_a_host() {
 /// A tunnel between routers with packets 54 bytes too long: after an overload all of UDP is lost at
 /// a rate that passed before, and the finding was "a policer", at 40 kbit/s.
 #[test]
-fn a_full_reassembly_buffer_is_no_policer() {
+fn a_full_reassembly_buffer_is_not_a_policer() {
     let findings = findings("wg-routers-fragments");
     assert_eq!(first(&findings), Some("fragmentation"), "{findings:#?}");
     let policer = |f: &Found<'_>| f.0 == "policer";
@@ -137,7 +137,7 @@ fn a_full_reassembly_buffer_is_no_policer() {
 /// 1.7 % of the packets are overtaken, and bbr, whose share of a line with others varies,
 /// retransmits 13 of 5113 segments.
 #[test]
-fn reordering_that_is_hardly_retransmitted_is_no_problem() {
+fn reordering_with_few_retransmissions_is_not_a_problem() {
     let findings = findings("reordering-bbr-fair-share");
     let reordering = |f: &Found<'_>| f.0 == "reordering";
     assert!(!problems(&findings).iter().any(reordering), "{findings:#?}");
@@ -169,7 +169,7 @@ fn a_policer_is_found_although_tcp_stays_far_below_its_rate() {
 
 /// 461 Mbit/s, reordering both ways and a fair queue down, of which TCP reaches 7 %: "a policer".
 #[test]
-fn a_fair_queue_far_above_the_rate_of_tcp_is_no_policer() {
+fn a_fair_queue_far_above_the_rate_of_tcp_is_not_a_policer() {
     let findings = findings("reordering-far-below-the-rate");
     assert!(!problems(&findings).iter().any(|f| f.0 == "policer"));
 }
@@ -187,7 +187,7 @@ fn a_queue_that_others_empty_and_fill_within_moments_is_not_random_loss() {
 /// 768 kbit/s behind `fq_codel`, which gives a sixth to each of six flows: "a policer", with "no
 /// queue" beside round trips of TCP that wait for a packet and more.
 #[test]
-fn a_share_of_a_fair_queue_is_no_policer() {
+fn a_share_of_a_fair_queue_is_not_a_policer() {
     let findings = findings("fq-codel-others-768k");
     assert_eq!(problems(&findings), [("shared-line", DOWN)]);
 }

@@ -49,7 +49,7 @@ fn random_loss_is_found_in_both_directions() {
 /// 50 Mbit/s, 30 ms, a FIFO of one bandwidth-delay product with two downloads of others: random
 /// loss was found with 98 %, and another congestion control advised.
 #[test]
-fn other_downloads_in_a_fifo_are_no_random_loss() {
+fn other_downloads_in_a_fifo_are_not_random_loss() {
     let findings = findings("shared-50m-2tcp-down");
     assert_eq!(found(&findings), [down("shared-line")], "{findings:#?}");
 }
@@ -82,7 +82,7 @@ fn acknowledgements_fill_the_queue_of_the_other_direction() {
     assert_eq!(found(&findings), [up("bufferbloat-remote")]);
 }
 
-/// 50 Mbit/s, 600 ms, nothing wrong, 2.5 seconds of TCP: "healthy" was ruled out.
+/// 50 Mbit/s, 600 ms, no fault, 2.5 seconds of TCP: "healthy" was ruled out.
 #[test]
 fn a_clean_satellite_line_is_measured_too_briefly_to_tell() {
     let findings = findings("ok-sat");

@@ -12,7 +12,7 @@ fn codes(findings: &Findings) -> Vec<&str> {
     findings.findings.iter().map(|f| f.code.as_str()).collect()
 }
 
-/// Relayed all the time; idle when the facts before were taken, 45 s after the last packet.
+/// Always relayed; idle when the first facts were taken, 45 s after the last packet.
 #[test]
 fn a_tunnel_that_was_idle_before_is_relayed_by_the_facts_after() {
     let findings = findings("tailscale-idle-then-relayed");
@@ -78,7 +78,7 @@ fn a_tunnel_of_many_threads_is_judged_by_its_process() {
 /// A token bucket of 20 Mbit/s on the sender's own device, below BoringTun: each datagram it drops
 /// also counts as an error of the socket that sent it (142 of 142, 62 of 62).
 #[test]
-fn drops_of_the_devices_shaper_are_no_drops_of_a_socket() {
+fn drops_of_the_devices_shaper_are_not_drops_of_a_socket() {
     let findings = findings("boringtun-shaper-up");
     assert_eq!(codes(&findings)[0], "leftover-shaper", "{findings:#?}");
     assert!(!codes(&findings).contains(&"udp-socket-drops"));
@@ -87,7 +87,7 @@ fn drops_of_the_devices_shaper_are_no_drops_of_a_socket() {
 /// BoringTun on a busy machine at 100 Mbit/s: its sockets dropped 746 and 974 datagrams, a third of
 /// TCP's retransmissions, and TCP took all that the line carries.
 #[test]
-fn drops_that_cost_nothing_do_not_lead_loudly_on_a_full_path() {
+fn drops_without_a_cost_are_not_the_main_finding_on_a_full_path() {
     for finding in findings("boringtun-full-drops").findings {
         assert!(finding.severity <= Severity::Low, "{finding:#?}");
     }
@@ -96,7 +96,7 @@ fn drops_that_cost_nothing_do_not_lead_loudly_on_a_full_path() {
 /// Loopback, where each load of TCP met a busy processor: "application-limited", "reordering" and
 /// "nothing is wrong" were said of the measurement itself.
 #[test]
-fn processors_of_one_host_are_neither_a_path_nor_its_fault() {
+fn processors_of_one_host_are_not_attributed_to_a_path() {
     let findings = findings("one-host-at-full-processors");
     assert_eq!(codes(&findings), ["cpu-core"], "{findings:#?}");
     assert_eq!(findings.findings[0].severity, Severity::Info);

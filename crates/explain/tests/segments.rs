@@ -91,10 +91,10 @@ fn a_path_without_fault_has_no_guilty_segment() {
     assert_eq!(ruled_out.filter(|c| *c == "beyond").count(), 2);
 }
 
-/// Routers answer pings late when they are busy: that is no queue of the segment, because packets
-/// to the far end do not wait.
+/// Routers answer pings late when they are busy: that is not a queue of the segment, because
+/// packets to the far end do not wait.
 #[test]
-fn a_router_that_answers_late_is_no_slow_segment() {
+fn a_router_that_answers_late_is_not_a_slow_segment() {
     let run = with_third(&deep(), ThirdAnswers::Icmp, 2.0, 0.0);
     let findings = judge(&run);
     assert!(segments(&findings).is_empty(), "{}", findings.summary);

@@ -1,7 +1,7 @@
 //! Programs of the host on the nodes of a path.
 //!
-//! The host's files are mounted read-only; programs can write only to memory of the guest. The last
-//! program is the one that is waited for: when it ends, so do the others.
+//! The host's files are mounted read-only; programs can write only to memory of the guest. The
+//! guest waits for the last program and then ends the others.
 
 use std::{
     fs::{self, File},
@@ -58,8 +58,9 @@ pub(crate) fn run(engine: Engine<'_>, exec: &Exec) -> anyhow::Result<ExecOutput>
     })
 }
 
-/// For programs that do not choose one, and for the facts of a measurement. Our own flows choose
-/// theirs for each socket, which a host's kernel allows where it refuses this setting.
+/// The congestion control of programs that do not choose one, and of the facts of a measurement.
+/// Flows of this program set theirs on each socket, which a host's kernel allows where it refuses
+/// this setting.
 pub(crate) fn default_congestion(bed: &Testbed, cell: &Cell) -> anyhow::Result<()> {
     let ends = &cell.ends;
     for (node, end) in [(bed.near(), &ends.near), (bed.far(), &ends.far)] {

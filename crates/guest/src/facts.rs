@@ -2,7 +2,7 @@
 
 use model::job::Facts;
 
-/// Tries everything pathtwin could use.
+/// Tries every kernel feature that pathtwin can use.
 pub(crate) fn collect() -> anyhow::Result<Facts> {
     let tried = testbed::needs::try_all()?;
     let names = |kind: testbed::needs::Kind| {

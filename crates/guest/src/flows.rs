@@ -26,14 +26,14 @@ pub(crate) struct Started {
 }
 
 impl Started {
-    /// Stops it if its time has come.
+    /// Stops it if its stop time is reached.
     pub(crate) fn stop_if_due(&self, now: Instant) {
         if self.stop.is_some_and(|stop| stop <= now) && !self.load.is_stopped() {
             self.load.stop();
         }
     }
 
-    /// Samples its sockets as those of a sender, of a receiver, or of both.
+    /// Samples its sockets as sender, receiver, or both.
     pub(crate) fn sample(&mut self, at_ns: i64, sender: bool, receiver: bool) {
         self.load.sample(at_ns, sender, receiver);
     }
@@ -53,7 +53,7 @@ impl Running {
     }
 }
 
-/// Starts all flows; each waits for its own time.
+/// Starts all flows; each waits until its start time.
 pub(crate) fn start(cell: &Cell, bed: &Arc<Testbed>, times: Times) -> anyhow::Result<Running> {
     let zeroes = tcp::zeroes()?;
     let mut flows = Vec::new();

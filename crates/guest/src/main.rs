@@ -2,7 +2,7 @@
 //!
 //! As the first process of a guest it mounts the file systems it needs, runs the job in the cell's
 //! folder, writes the results and stops the machine. Called as `pathtwin-guest native FOLDER` it
-//! does the same job in the kernel it is on, and only ends itself.
+//! runs the job in the host's kernel, and then exits.
 
 mod engine;
 mod exec;
@@ -25,7 +25,7 @@ use engine::Engine;
 
 fn main() -> ExitCode {
     if sys::boot::is_init() {
-        // Nothing may return from here: the kernel panics when its first process ends.
+        // This must not return: the kernel panics when its first process ends.
         if let Err(error) = init::run() {
             eprintln!("pathtwin-guest: {error:#}");
         }
@@ -77,7 +77,7 @@ pub(crate) fn work(engine: Engine<'_>) -> anyhow::Result<()> {
     }
 }
 
-/// Piece by piece: a long run is large, and a guest has room for few pages at a time.
+/// Written in pieces: a long run is large, and a guest has little memory.
 fn write(engine: Engine<'_>, output: &impl serde::Serialize) -> anyhow::Result<()> {
     let file = engine.folder.join(OUTPUT_FILE);
     let written = write_by(&file, Readers::Owner, Existing::Replace, |file| {

@@ -192,7 +192,7 @@ fn sample_queues(
     })?)
 }
 
-/// The cell with its cross traffic only, which lasts as long as the plan does.
+/// The cell with only its cross traffic, which runs as long as the plan.
 fn quiet(cell: &Cell) -> Cell {
     let mut cell = cell.clone();
     cell.traffic.kind = model::cell::TrafficKind::Idle;
@@ -274,7 +274,7 @@ fn serve(
     };
     let thread = node.ns.run(|| -> std::io::Result<_> {
         let server = Server::bind(&addresses, config)?;
-        // A thread stays in the namespace in which it was made.
+        // A thread stays in the namespace in which it was started.
         std::thread::Builder::new().spawn(move || {
             if let Err(error) = server.run(stop, Arc::new(|_| {})) {
                 eprintln!("pathtwin-guest: serve: {error}");
@@ -284,7 +284,7 @@ fn serve(
     Ok(thread)
 }
 
-/// Ends a guest whose work does not end, with this as its result.
+/// Ends a guest whose job does not end, with this result.
 pub(crate) fn watchdog(
     engine: Engine<'_>,
     limit: Duration,

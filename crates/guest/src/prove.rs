@@ -1,4 +1,5 @@
-//! Remedies on the ends of a path by the real `tune`: applied, measured in turns, kept or undone.
+//! Remedies on the ends of a path, by the real `tune`: applied, measured with and without in turns,
+//! kept or undone.
 
 use std::{
     ffi::OsString,
@@ -18,7 +19,7 @@ use model::{
 };
 use testbed::Node;
 use tune::{
-    BootClock, Criteria, Env, Folder, Here, Host, HostError, Live, Machine, MeasureError,
+    BootClock, Criteria, Env, Folder, Host, HostError, Live, LocalHost, Machine, MeasureError,
     Operation, Place, Request, Site, Sites, TuneError, Unobserved,
 };
 
@@ -58,13 +59,13 @@ pub(crate) fn run(engine: Engine<'_>, job: &Prove) -> anyhow::Result<ProveOutput
     match bench.planned(&mut output) {
         Ok(Some(hosts)) => bench.prove(&hosts, &mut output),
         Ok(None) => {}
-        Err(error) => output.error = Some(told(&error)),
+        Err(error) => output.error = Some(error_text(&error)),
     }
     ends.close();
     Ok(output)
 }
 
-/// A host of the path: a namespace with journals of its own.
+/// A host of the path: a namespace with separate journals.
 struct Namespace<'a> {
     node: &'a Node,
     folder: PathBuf,
@@ -88,7 +89,7 @@ impl Machine for Namespace<'_> {
 }
 
 /// Far and near.
-type Hosts<'a> = [Here<Namespace<'a>>; 2];
+type Hosts<'a> = [LocalHost<Namespace<'a>>; 2];
 
 struct Bench<'a> {
     engine: Engine<'a>,
@@ -113,7 +114,7 @@ impl<'a> Bench<'a> {
         node: &'a Node,
         other: &Node,
         output: &mut ProveOutput,
-    ) -> anyhow::Result<Option<Here<Namespace<'a>>>> {
+    ) -> anyhow::Result<Option<LocalHost<Namespace<'a>>>> {
         let wanted = node.ns.run(|| self.wanted(side, other))??;
         output.not_applied.extend(wanted.not);
         let is_wanted = !wanted.settings.is_empty();
@@ -135,7 +136,7 @@ impl<'a> Bench<'a> {
                     output.not_applied.push(so);
                 }
                 let folder = Path::new(JOURNALS).join(side.to_string().replace(' ', "-"));
-                Ok(Some(Here::new(Namespace { node, folder }, side, plan)))
+                Ok(Some(LocalHost::new(Namespace { node, folder }, side, plan)))
             }
             Err(TuneError::Refused(all)) => {
                 let all = all
@@ -148,8 +149,8 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Ids that are the same for the same seed, like all results of a guest: nobody in it needs to
-    /// be kept from guessing them.
+    /// Ids derived from the seed, as all results of a guest must be reproducible; inside a guest
+    /// they need not be unguessable.
     fn bytes(&self, side: Side) -> [u8; 16] {
         let mut bytes = [u8::from(side == Side::Far); 16];
         // Mixed, so that the first digits differ (the multiplier of splitmix64).
@@ -193,23 +194,20 @@ impl<'a> Bench<'a> {
             let run = self
                 .ends
                 .measure(self.engine, &self.job.plan, &self.job.cell);
-            let run = run.map_err(|error| MeasureError::new(told(&error), error))?;
+            let run = run.map_err(|error| MeasureError::new(error_text(&error), error))?;
             run.map_err(|error| MeasureError::new(error.text(), error))
         };
         let settled = sites.prove(&mut measure, &criteria);
-        match settled.proof {
-            Ok(proof) => output.proof = Some(Box::new(proof)),
+        match settled.output(Vec::new()) {
+            Ok(done) => output.proof = done.proof,
             Err(error) => output.error = Some(error.text()),
-        }
-        if let Some(error) = settled.failed.first() {
-            output.error = Some(error.text());
         }
     }
 }
 
 /// Settings of undone changes that differ from their old values.
 fn left_changed(hosts: &Hosts<'_>) -> Vec<Text> {
-    let of = |host: &Here<Namespace<'_>>| {
+    let of = |host: &LocalHost<Namespace<'_>>| {
         let change: Change = host.change()?;
         let name = host.machine().node.name;
         Some(match host.left_changed(&change) {
@@ -225,8 +223,8 @@ fn left_changed(hosts: &Hosts<'_>) -> Vec<Text> {
     left.concat()
 }
 
-/// An error of this program as a text: of the hosts' settings in any language, else in English.
-fn told(error: &anyhow::Error) -> Text {
+/// An error as a text: translatable if it is about the settings of a host, otherwise English.
+fn error_text(error: &anyhow::Error) -> Text {
     let of_change = error.downcast_ref::<TuneError>().map(TuneError::text);
     let of_host = || error.downcast_ref::<HostError>().map(HostError::text);
     of_change

@@ -1,4 +1,4 @@
-//! The run of a cell: build, wait for the path, probe idle, load, sample, stop, hand back.
+//! The run of a cell: build, wait for the path, probe idle, load, sample, stop, return the result.
 
 use std::{
     collections::BTreeMap,
@@ -34,7 +34,7 @@ const ECHO: u16 = 7;
 /// Datagrams to try before a path counts as dead; one a second.
 const TRIES: u32 = 60;
 
-/// Virtual time a cell may take beyond its own length before it counts as hung.
+/// Virtual time that a cell may take beyond its length before it counts as hung.
 const GRACE: Duration = Duration::from_secs(120);
 
 /// Measures a cell, writes its records, and returns the description.
@@ -112,8 +112,8 @@ fn finish_probes(probes: Probing, times: Times) -> (Vec<i64>, Stream) {
     (sent.collect(), records)
 }
 
-/// Ends a guest that hangs in virtual time. One that spins hangs in real time, and is ended from
-/// outside.
+/// Ends a guest that hangs in virtual time. A busy loop hangs in real time, and is ended by the
+/// host.
 fn watchdog(engine: Engine<'_>, times: Times) {
     if !engine.guest {
         return;

@@ -15,7 +15,7 @@ use crate::{
     times::{Times, loads},
 };
 
-/// Competing flows and receivers are sampled once in this many samples of the others.
+/// Competing flows and receivers are sampled once per this number of other samples.
 const SELDOM: u32 = 10;
 
 /// The queues that are sampled: those in the way of the measured data.
@@ -26,7 +26,7 @@ pub(crate) fn sampled<'a>(
     (0..).zip(bed.queues.iter().filter(|q| loads(cell, q.direction)))
 }
 
-/// Samples until the end of the cell, stopping flows whose time has come.
+/// Samples until the end of the cell, and stops flows at their stop time.
 pub(crate) fn run(
     cell: &Cell,
     bed: &Testbed,
@@ -41,7 +41,7 @@ pub(crate) fn run(
     }
     let mut next = times.zero;
     let mut count = 0;
-    // At the start and the end of measuring everything is sampled, whatever the grid.
+    // At the start and the end of the measured time everything is sampled, regardless of the grid.
     let marks = [times.measured, times.end];
     let mut before = None;
     loop {
@@ -140,7 +140,7 @@ pub(crate) fn losses(bed: &Testbed) -> anyhow::Result<Vec<LossTruth>> {
     Ok(all)
 }
 
-/// Packets an action has seen, and those it dropped.
+/// Packets that an action processed, and packets it dropped.
 fn action(nl: &mut sys::Netlink, device: u32, hook: Hook) -> anyhow::Result<(u64, u64)> {
     let actions = tc::action_drops(nl, device, hook)?;
     Ok(actions

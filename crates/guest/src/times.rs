@@ -1,5 +1,4 @@
-//! The points in time of a cell, and other shared values: the addresses of its ends, the directions
-//! under load.
+//! Times of a cell, and other shared values: the addresses of its ends, the directions under load.
 
 use anyhow::Context;
 use model::{cell::Cell, net::Direction};

@@ -1,9 +1,9 @@
 //! Counters and processor time of this host during a measurement, as [`model::evidence`] defines
 //! them.
 //!
-//! A [`Snapshot`] is taken before and after; it keeps the kernel's text and is parsed only when two
-//! are compared, so that taking one costs little. Counters are those of the calling thread's
-//! network namespace; processor time is the host's.
+//! A [`Snapshot`] is taken before and after; it stores the kernel's text, which is parsed only when
+//! two snapshots are compared, so that taking one is cheap. Counters are those of the calling
+//! thread's network namespace; processor time is the host's.
 
 mod counters;
 mod cpu;
@@ -35,7 +35,7 @@ pub struct Snapshot {
     cpu: Option<cpu::Times>,
 }
 
-/// Counters of one device; those of its driver by name.
+/// Counters of one device; driver counters by name.
 #[derive(Debug)]
 struct Device {
     name: String,
@@ -116,7 +116,7 @@ impl Snapshot {
         groups
     }
 
-    /// Levels: values that are no counters.
+    /// Levels: values that are not counters.
     fn levels(&self) -> BTreeMap<String, u64> {
         let mut levels = BTreeMap::new();
         for (name, qdisc) in self.qdiscs.iter().flatten() {

@@ -46,8 +46,8 @@ pub fn tunnel(toward: IpAddr) -> Option<TunnelFacts> {
     path::facts(toward, &mut Notes::default()).tunnel().cloned()
 }
 
-/// The first router on the way to an address; `None` if it is on the link, or the kernel does not
-/// say.
+/// The first router on the route to an address; `None` if the address is on-link, or the kernel
+/// does not report it.
 pub fn gateway(toward: IpAddr) -> Option<IpAddr> {
     let mut netlink = sys::Netlink::route().ok()?;
     let query = sys::route::Query::to(toward);
@@ -65,7 +65,7 @@ impl Notes {
         }
     }
 
-    /// The value, or a note on why there is none.
+    /// Returns the value, or adds a note with the reason for its absence.
     fn keep<T, E>(&mut self, result: Result<T, E>, note: impl FnOnce(&E) -> Text) -> Option<T> {
         result.map_err(|error| self.add(note(&error))).ok()
     }

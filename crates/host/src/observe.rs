@@ -1,8 +1,8 @@
-//! Limits of the live TCP connections of a host: an [`Observation`] from several lists of its
-//! sockets. Nothing is sent.
+//! Limits of the live TCP connections of a host: an [`Observation`] computed from several lists of
+//! its sockets, without sending anything.
 //!
-//! The kernel counts from the start of a connection, so every figure here is of differences between
-//! the first and the last list that has a connection.
+//! The kernel counts from the start of a connection, so every figure is a difference between the
+//! first and the last list with a connection.
 
 mod figures;
 mod live;
@@ -38,7 +38,7 @@ pub struct Watch {
     filter: Filter,
     /// Times of the lists that count, µs.
     dumps: Vec<u64>,
-    /// By the kernel's cookie: addresses and ports come back.
+    /// By the kernel's cookie, since addresses and ports are reused.
     connections: BTreeMap<u64, Connection>,
 }
 
@@ -51,8 +51,8 @@ impl Watch {
         }
     }
 
-    /// Adds a list of sockets of the time `at_us`, on any monotonic clock. `owner` is called once
-    /// for each connection, with its inode.
+    /// Adds a list of sockets taken at `at_us`, on any monotonic clock. `owner` is called once for
+    /// each connection, with its inode.
     pub fn add(
         &mut self,
         at_us: u64,

@@ -19,7 +19,7 @@ pub fn facts(toward: Option<IpAddr>) -> (HostFacts, Scope) {
 /// Congestion controls that sockets of this process may use, by the kernel's list.
 pub fn congestion() -> Vec<String> {
     let read = |name: &str| sys::sysctl::read(&format!("net.ipv4.{name}")).unwrap_or_default();
-    // Who may administer the network may use all available ones, others the allowed ones
+    // With CAP_NET_ADMIN all available ones can be used, otherwise the allowed ones
     // (net/ipv4/tcp_cong.c, tcp_set_congestion_control).
     let name = if sys::privilege::has_net_admin() {
         "tcp_available_congestion_control"

@@ -90,8 +90,8 @@ fn the_way_through_a_veth_with_a_shaper() {
     assert_eq!(layer.route.as_ref().unwrap().source, Some(ip("fd00::3")));
 }
 
-/// /sys is that of the namespace in which it was mounted, so it must not be asked about another
-/// one's devices.
+/// /sys is that of the namespace in which it was mounted, so it must not be used for devices of
+/// another one.
 #[test]
 fn sysfs_of_another_namespace_is_not_believed() {
     let Some((near, _far)) = pair() else { return };
@@ -133,7 +133,7 @@ fn no_way_is_a_note_and_not_an_error() {
     );
 }
 
-/// Without privilege too: the host that runs the tests reaches itself.
+/// Needs no privilege: the host that runs the tests reaches itself.
 #[test]
 fn the_own_host_is_local() {
     let facts = collect(Some(ip("127.0.0.1")));

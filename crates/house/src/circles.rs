@@ -8,7 +8,7 @@ use std::{
 
 use crate::{resolve::Dependencies, tree::Place};
 
-/// One step of a circle: a module that depends on the next.
+/// A step of a circle: a module that depends on the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The module, such as `crate::a::b`.
@@ -62,7 +62,7 @@ pub(crate) fn find(all: &Dependencies) -> Vec<Circle> {
             let Some(back) = shortest(all, to, from) else {
                 continue;
             };
-            // From `from` to `to`, and the way back without its last place, which is `from`.
+            // From `from` to `to`, and the path back without its last place, which is `from`.
             let mut places = vec![from];
             places.extend(&back[..back.len() - 1]);
             let key = places.iter().copied().collect();
@@ -94,7 +94,7 @@ fn name(place: &Place) -> String {
     name
 }
 
-/// The places on the shortest way, both ends with it; breadth first.
+/// The places on the shortest path, including both ends, by breadth-first search.
 fn shortest<'a>(all: &'a Dependencies, from: &'a Place, to: &'a Place) -> Option<Vec<&'a Place>> {
     let mut before: BTreeMap<&Place, &Place> = BTreeMap::new();
     let mut queue = VecDeque::from([from]);

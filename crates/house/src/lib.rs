@@ -5,15 +5,17 @@
 //! named through a re-export counts as defined where it is defined. These are no dependencies:
 //!
 //! * `mod b;` and a re-export (`pub use b::Item;`, of any visibility);
-//! * of a child on its parent or a further ancestor: the file of a parent is the common ground of
-//!   its children, and Rust shows them even what is private in it. A parent may use its children.
+//! * of a child on its parent or a further ancestor: the file of a parent holds what its children
+//!   share, and its private items are visible to them. A parent may use its children.
 //!
 //! So a circle goes through modules of which none contains all others: two siblings that use each
 //! other, or one that uses a parent elsewhere whose children use it. Items that only a macro
 //! generates, and methods of a type that is not named, are not seen.
 //!
 //! **Files.** The children of `foo.rs` are in `foo/`; there is no `mod.rs` in `src`, and unit tests
-//! are in `foo.rs` itself or `foo/tests.rs`.
+//! are in `foo.rs` itself or `foo/tests.rs`. A test program is `tests/foo.rs`, or
+//! `tests/foo/main.rs` with its modules next to it; helpers of several test programs are in
+//! `tests/NAME/mod.rs`. `#[path]` is used for such helpers only, as `"../NAME/mod.rs"`.
 //!
 //! **Crates.** A crate uses only crates above it in the table of ARCHITECTURE.md, and none that its
 //! column "must not" forbids: `report` uses neither `explain` nor `stats` nor `store`.
@@ -37,7 +39,7 @@ use std::path::{Path, PathBuf};
 pub use circles::{Circle, Step};
 pub use failures::{Unexplained, unexplained_errors};
 pub use order::{breaches, forbidden};
-pub use style::{long_comments, misplaced};
+pub use style::{long_comments, misplaced, path_attributes};
 pub use tree::ReadError;
 
 /// The circles between the modules of one program or library, whose first file is `root`.

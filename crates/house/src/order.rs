@@ -45,7 +45,7 @@ const FORBIDDEN: [(&str, &[&str]); 3] = [
     ("report", &["explain", "stats", "store"]),
     // It does not judge.
     ("analysis", &["explain"]),
-    // Rules see what a measurement shows, and never the truth of a lab.
+    // Rules may use measurements only, never the truth of a lab.
     ("explain", &["lab", "testbed"]),
 ];
 

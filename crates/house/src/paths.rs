@@ -15,7 +15,7 @@ use crate::attributes::is_test;
 pub(crate) struct Named {
     /// Its segments.
     pub(crate) path: Vec<String>,
-    /// True if it is in a `use` that is no re-export.
+    /// True if it is in a `use` that is not a re-export.
     pub(crate) import: bool,
     /// The file.
     pub(crate) file: PathBuf,

@@ -50,7 +50,7 @@ fn target(tree: &Tree, place: &Place, module: &Module, named: &Named) -> Option<
 
 /// Target of a path.
 enum End {
-    /// At something that this module defines.
+    /// At an item that this module defines.
     Item(Place),
     /// At a module.
     Module(Place),

@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-/// Most columns of a line of a comment.
+/// Maximum columns of a comment line.
 const COLUMNS: usize = 100;
 
 /// Source files in places that the rules do not allow.
 pub fn misplaced(workspace: &Path) -> Vec<PathBuf> {
-    let in_source = |file: &PathBuf| file.components().any(|c| c.as_os_str() == "src");
     let wrong = |file: &PathBuf| {
         let name = file.file_name().map(|n| n.to_string_lossy().into_owned());
         name.is_some_and(|name| name == "mod.rs" || name.ends_with("_tests.rs"))
@@ -17,7 +16,30 @@ pub fn misplaced(workspace: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Lines of comments with more than 100 columns: file and line. A link may be longer.
+/// Uses of `#[path]`: file and line. Only `"../NAME/mod.rs"` outside of `src` is allowed, for
+/// helpers that a test program in a folder shares with others.
+pub fn path_attributes(workspace: &Path) -> Vec<(PathBuf, usize)> {
+    let mut found = Vec::new();
+    for file in sources(workspace) {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        for (index, line) in text.lines().enumerate() {
+            let Some(path) = line.trim_start().strip_prefix("#[path = ") else {
+                continue;
+            };
+            let helpers = path.starts_with("\"../") && path.ends_with("/mod.rs\"]");
+            if in_source(&file) || !helpers {
+                found.push((file.clone(), index + 1));
+            }
+        }
+    }
+    found
+}
+
+fn in_source(file: &Path) -> bool {
+    file.components().any(|c| c.as_os_str() == "src")
+}
+
+/// Comment lines with more than 100 columns: file and line. A link may be longer.
 pub fn long_comments(workspace: &Path) -> Vec<(PathBuf, usize)> {
     let mut long = Vec::new();
     for file in sources(workspace) {
@@ -32,7 +54,7 @@ pub fn long_comments(workspace: &Path) -> Vec<(PathBuf, usize)> {
     long
 }
 
-/// All files of Rust in the crates of a workspace and its fuzz targets.
+/// All Rust files in the crates and fuzz targets of a workspace.
 pub(crate) fn sources(workspace: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![

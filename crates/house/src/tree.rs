@@ -33,7 +33,7 @@ pub(crate) type Place = Vec<String>;
 /// One module.
 #[derive(Debug, Default)]
 pub(crate) struct Module {
-    /// The module whose file it is in: itself, unless it is inline.
+    /// The module whose file contains it: the module itself, unless it is inline.
     pub(crate) unit: Place,
     /// Child modules.
     pub(crate) children: BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! Detection of circles put in on purpose, without false alarms.
+//! Detection of deliberate circles, without false alarms.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -36,7 +36,7 @@ fn two_modules_that_use_each_other() {
 }
 
 #[test]
-fn a_circle_says_where_each_step_is() {
+fn a_circle_names_the_location_of_each_step() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("lib.rs", "mod a;\nmod b;");

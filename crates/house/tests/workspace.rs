@@ -1,4 +1,4 @@
-//! This workspace keeps its rules.
+//! The rules of the workspace, applied to it.
 
 #![allow(clippy::unwrap_used)]
 
@@ -40,7 +40,7 @@ fn parents_and_children_that_use_each_other_become_fewer() {
                 .map(|pair| format!("{} {pair}", root.display())),
         );
     }
-    // Equal: where a pair is gone, the number goes down with it.
+    // Equal, so that the number is lowered when a pair is removed.
     assert_eq!(text.len(), KNOWN, "{}", text.join("\n"));
 }
 
@@ -49,7 +49,7 @@ fn crates_use_only_crates_above_them() {
     assert_eq!(house::breaches(&workspace()), Vec::<String>::new());
 }
 
-/// Only root may change a host: programs that accept connections are built without it.
+/// Only `tune` may change a host: crates that accept connections are built without it.
 #[test]
 fn network_services_cannot_change_a_host() {
     for listens in ["traffic", "iperf3", "measure", "web", "watch"] {
@@ -72,13 +72,15 @@ fn a_report_neither_judges_nor_computes_statistics() {
 }
 
 #[test]
-fn files_are_where_the_habit_wants_them() {
+fn files_are_in_the_usual_places() {
     let files = house::misplaced(&workspace());
     assert!(files.is_empty(), "{files:#?}");
+    let attributes = house::path_attributes(&workspace());
+    assert!(attributes.is_empty(), "{attributes:#?}");
 }
 
 #[test]
-fn public_functions_that_can_fail_say_when() {
+fn public_functions_that_can_fail_document_their_errors() {
     let found = house::unexplained_errors(&workspace()).unwrap();
     let places = found
         .iter()

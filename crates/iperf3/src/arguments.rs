@@ -16,7 +16,7 @@ pub enum ArgumentError {
     /// No host.
     #[error("{0}: write iperf3://HOST or iperf3://HOST:PORT")]
     Host(String),
-    /// The port is no number of 16 bits.
+    /// The port is not a 16-bit number.
     #[error("{0}: the port is no number from 0 to 65535")]
     Port(String),
     /// The name of a host has no address.
@@ -35,7 +35,7 @@ pub enum ArgumentError {
     Quantity(#[from] QuantityError),
 }
 
-/// The addresses of `iperf3://HOST[:PORT]`, or of the same without the scheme, in the resolver's
+/// The addresses of `iperf3://HOST[:PORT]`, or the same without the scheme, in the resolver's
 /// order.
 ///
 /// # Errors
@@ -67,7 +67,7 @@ pub fn addresses(url: &str) -> Result<Vec<SocketAddr>, ArgumentError> {
 /// The address of a server: `ADDRESS`, `ADDRESS:PORT`, or `:PORT` for every address.
 ///
 /// # Errors
-/// The text is none of these.
+/// The text has another form.
 pub fn listen(text: &str) -> Result<SocketAddr, ArgumentError> {
     let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
     if let Ok(ip) = bare.unwrap_or(text).parse::<IpAddr>() {

@@ -1,4 +1,4 @@
-//! A client: connects to a server, runs one test with it, returns the counts of both ends.
+//! Client: connects to a server, runs one test with it, returns the counts of both ends.
 
 use std::{
     io,
@@ -50,12 +50,12 @@ pub struct Options {
     pub duration: Duration,
 }
 
-/// Does one test with the server at `address`. The cookie is made from `random`; once `stop` is
-/// set the test is aborted.
+/// Runs one test with the server at `address`. The cookie is generated from `random`; the test is
+/// aborted when `stop` is set.
 ///
 /// # Errors
-/// Reason why the test did not complete. A test that was completed but differs from the request is
-/// no error: see [`Outcome::invalid`].
+/// Reason why the test did not complete. A completed test that differs from the request is not an
+/// error: see [`Outcome::invalid`].
 pub fn run(
     address: SocketAddr,
     options: &Options,
@@ -78,8 +78,7 @@ pub fn run(
     result
 }
 
-/// Does one test as [`run`] does, with the server at the first of some addresses that takes
-/// connections.
+/// Runs one test like [`run`], with the server at the first address that accepts a connection.
 ///
 /// # Errors
 /// As [`run`]; [`Error::Stopped`] if `stop` was set before there was a connection.
@@ -121,7 +120,7 @@ fn agreed(options: &Options, control: &TcpStream) -> Params {
 /// Returns true if sequence numbers of 32 bits may not suffice for the datagrams. All servers
 /// support these; some that are not iperf3 ignore a request for more.
 fn is_long(params: &Params, duration: Duration) -> bool {
-    /// More datagrams a second than one stream sends.
+    /// Upper bound of the datagrams per second of one stream.
     const FASTEST: f64 = 1e7;
     let len = params.len.unwrap_or(UDP_LEN);
     let per_second = params
@@ -176,7 +175,7 @@ impl Client<'_> {
         let theirs = Results::parse(&self.control.json(MAX_RESULTS, STEP)?)?;
         self.expect(State::DisplayResults)?;
         drop(streams);
-        // The server has sent all that it sends; whether it receives this does not matter.
+        // The server has sent everything; whether it receives this is irrelevant.
         let _ = self.control.send_state(State::Done);
         Outcome::new(self.params.clone(), true, &ours, &tallies, &theirs)
     }
@@ -185,7 +184,7 @@ impl Client<'_> {
         self.control.expect(state, STEP)
     }
 
-    /// Opens the streams: first those that send, as the server takes them.
+    /// Opens the streams: first the sending ones, in the order that the server expects.
     fn open(&mut self) -> Result<Vec<(Link, bool)>, Error> {
         let count = self.params.parallel as usize;
         let roles = match self.params.direction {
@@ -225,8 +224,8 @@ impl Client<'_> {
         Ok(stream)
     }
 
-    /// The first datagram or its answer may be lost, so it is retransmitted. A server that has
-    /// answered and does not answer again mistakes it for data that it cannot read.
+    /// The first datagram or its reply may be lost, so it is retransmitted. A server that has
+    /// replied and does not reply again treats it as unreadable data.
     fn open_udp(&self, sends: bool) -> io::Result<UdpSocket> {
         let mut any = self.control.stream().local_addr()?;
         any.set_port(0);
@@ -241,7 +240,7 @@ impl Client<'_> {
             let until = Instant::now().after(TRY);
             while Instant::now() < until {
                 match stream.recv(&mut bytes) {
-                    // Data also shows that the stream is established: the answer was lost, or
+                    // Data also shows that the stream is established: the reply was lost, or
                     // overtaken.
                     Ok(n) if is_reply(&bytes[..n]) || (!sends && n >= HEAD) => return Ok(stream),
                     Ok(_) => {}
@@ -299,7 +298,7 @@ impl Client<'_> {
                 return Ok(());
             }
             let silent = progress.silent(streams);
-            // The last datagrams may be lost, and then nothing comes any more.
+            // The last datagrams may be lost; then nothing else arrives.
             if sent && is_udp && silent > progress.block + LAST {
                 return Ok(());
             }
@@ -310,7 +309,7 @@ impl Client<'_> {
         }
     }
 
-    /// Waits for `limit`; an error if something comes up that ends the test.
+    /// Waits for `limit`; an error if the test has to end.
     fn check(&mut self, streams: &Streams, limit: Duration) -> Result<(), Error> {
         if self.control.ready(limit)? {
             let message = self.control.message(STEP)?;
@@ -347,7 +346,7 @@ impl Progress {
         }
     }
 
-    /// Time since bytes moved last.
+    /// Time since the last transferred bytes.
     fn silent(&mut self, streams: &Streams) -> Duration {
         let moved = streams
             .bytes(true)

@@ -4,13 +4,13 @@
 pub const HELLO: [u8; 4] = *b"9876";
 /// Reply of a server (3.12 and newer).
 pub const REPLY: [u8; 4] = *b"6789";
-/// Reply of older servers, and the same from hosts of the other byte order.
+/// Reply of older servers, in both byte orders.
 const OLD_REPLIES: [[u8; 4]; 2] = [987_654_321_u32.to_le_bytes(), 987_654_321_u32.to_be_bytes()];
 
 /// Bytes of a head with a number of 64 bits; a datagram has at least these.
 pub const HEAD: usize = 16;
 
-/// Returns true if a datagram is a server's answer to [`HELLO`].
+/// Returns true if a datagram is a server's reply to [`HELLO`].
 pub fn is_reply(bytes: &[u8]) -> bool {
     bytes == REPLY || OLD_REPLIES.iter().any(|old| bytes == old)
 }

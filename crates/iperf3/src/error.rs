@@ -75,7 +75,7 @@ impl Error {
             Self::NoAddress => text!("the iperf3 server has no address"),
             Self::Connect(address, error) => text!(
                 "connect to the iperf3 server at {address}: {error}",
-                address = address.to_string(),
+                address = *address,
                 error = error
             ),
             Self::Control(error) => text!(

@@ -1,4 +1,4 @@
-//! The protocol's part of the loops that move data ([`traffic::load::transfer`]).
+//! The protocol's part of the transfer loops ([`traffic::load::transfer`]).
 
 mod counts;
 mod load;
@@ -14,7 +14,7 @@ pub(super) use {
     udp::{receive_udp, send_udp},
 };
 
-/// The call did nothing, and may do something the next time.
+/// The call had no effect, and may succeed the next time.
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), Interrupted | TimedOut | WouldBlock)

@@ -4,9 +4,9 @@
 //! checked against running programs; `docs/reference/iperf3.md` describes it and names the
 //! versions.
 //!
-//! A test has one TCP connection for control ([`wire`], [`params`], [`results`]) and streams of
-//! data, each a thread of blocking calls. Only data after the server's announcement that the test
-//! runs is counted. Goodput is by the bytes and the time of the receiver.
+//! A test has one TCP connection for control ([`wire`], [`params`], [`results`]) and data streams,
+//! each with a thread of blocking calls. Only data after the server's announcement of the start is
+//! counted. Goodput is computed from the receiver's bytes and time.
 
 mod error;
 mod halves;

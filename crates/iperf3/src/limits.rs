@@ -17,14 +17,14 @@ use super::{
 const LONGEST: Duration = Duration::from_secs(3600);
 
 /// Bounds of the number of connections that have not shown their cookie.
-const LEAST_PENDING: usize = 8;
-const MOST_PENDING: usize = 256;
+const MIN_PENDING: usize = 8;
+const MAX_PENDING: usize = 256;
 
-/// Bytes of the kernel's buffers of one UDP stream, so that nothing is lost while the program
-/// has no processor, and of those of all streams of a test together.
+/// Bytes of the kernel's buffers of one UDP stream, so that nothing is lost while the program is
+/// not scheduled, and of all streams of a test together.
 const UDP_BUFFER: u64 = 4 << 20;
 const UDP_BUFFERS: u64 = 32 << 20;
-const LEAST_BUFFER: u64 = 64 << 10;
+const MIN_BUFFER: u64 = 64 << 10;
 
 /// Bytes that a stream works on.
 pub(crate) const WORK: usize = 64 << 10;
@@ -46,7 +46,7 @@ impl Config {
         let eighth = usize::try_from(sys::descriptors::allowed() / 8).unwrap_or(usize::MAX);
         Self {
             admission,
-            pending: eighth.clamp(LEAST_PENDING, MOST_PENDING),
+            pending: eighth.clamp(MIN_PENDING, MAX_PENDING),
         }
     }
 }
@@ -66,10 +66,11 @@ impl Default for Config {
 /// Bytes of each buffer of a UDP socket in a test with this many streams.
 pub(crate) fn udp_buffer(streams: usize) -> usize {
     let share = UDP_BUFFERS / streams.max(1) as u64;
-    share.clamp(LEAST_BUFFER, UDP_BUFFER) as usize
+    share.clamp(MIN_BUFFER, UDP_BUFFER) as usize
 }
 
-/// Returns the sending time of a test: the requested one, or the maximum if it goes by bytes.
+/// Returns the sending time of a test: the requested one, or the maximum if the test is limited by
+/// bytes.
 fn duration(params: &Params, limits: &Limits) -> Duration {
     let longest = limits.time_s.map(Duration::try_from_secs_f64);
     match params.time_s {
@@ -78,8 +79,8 @@ fn duration(params: &Params, limits: &Limits) -> Duration {
     }
 }
 
-/// The resources of a test, or the reason why it is refused. `bytes`: the amount to move in each
-/// direction, if the test goes by bytes.
+/// The resources of a test, or the reason why it is refused. `bytes`: the amount to transfer in
+/// each direction, if the test is limited by bytes.
 pub(crate) fn need(params: &Params, limits: &Limits, bytes: Option<u64>) -> Result<Need, Refused> {
     let (asked, most) = (params.parallel, limits.flows);
     if asked > most {
@@ -108,7 +109,7 @@ pub(crate) fn need(params: &Params, limits: &Limits, bytes: Option<u64>) -> Resu
             loads: 1,
             connections: streams,
             threads: streams,
-            // The one that waits for the next stream.
+            // One descriptor waits for the next stream.
             descriptors: streams + 1,
             memory: streams * (kernel + WORK as u64),
             send_bps: agreed(down),

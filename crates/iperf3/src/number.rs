@@ -13,7 +13,7 @@ pub(super) fn integer(value: &Value) -> Option<i64> {
         return Some(n.cast_signed());
     }
     let n = number.as_f64()?;
-    // As a float, -1 and its neighbours have become 2^64 itself.
+    // As floats, -1 and its neighbours became 2^64.
     Some(if n >= 9_223_372_036_854_775_808.0 {
         -1
     } else {

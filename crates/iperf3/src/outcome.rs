@@ -74,8 +74,8 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Reason why the congestion control of a sender is not known to be the requested one, which is no
-/// error for iperf3; `None` if it is.
+/// Reason why the congestion control of a sender is not known to be the requested one, which is not
+/// an error for iperf3; `None` if it is.
 fn control(end: Side, requested: &str, used: Option<&str>) -> Option<Reason> {
     let why = match used {
         Some(used) if used == requested => return None,
@@ -148,7 +148,7 @@ pub struct Total {
     pub sent_bytes: u64,
     /// Payload bytes received.
     pub received_bytes: u64,
-    /// Time of the receiver, µs: that of the stream that took longest.
+    /// Time of the receiver, µs: that of the longest stream.
     pub received_us: u64,
     /// Segments retransmitted, if all senders count them.
     pub retransmits: Option<u64>,
@@ -170,7 +170,7 @@ fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, u64::saturating_add)
 }
 
-/// Counts of the datagrams of all streams together, if there are of each.
+/// Sums of the datagram counts of all streams, if every stream has them.
 fn datagrams(streams: &[Option<Udp>]) -> Option<Udp> {
     let streams: Vec<Udp> = streams.iter().copied().collect::<Option<_>>()?;
     let jitters: Vec<f64> = streams.iter().map(|udp| udp.jitter_us).collect();
@@ -219,7 +219,7 @@ impl Outcome {
         })
     }
 
-    /// Combines the counts of this end, which is the client or the server, with those of the other.
+    /// Combines the counts of this end (client or server) with those of the other.
     pub(super) fn new(
         params: Params,
         is_client: bool,
@@ -268,7 +268,8 @@ impl Outcome {
                 self.invalid.extend(control(end, asked, used));
             }
         }
-        // Of a number of bytes the first streams may have sent all before the last one begins.
+        // If limited by bytes, the first streams may have sent everything before the last one
+        // starts.
         let by_time = self.params.time_s.is_some();
         let silent = |s: &&Stream| by_time && s.received_bytes == 0;
         let silent = self.streams.iter().filter(silent);

@@ -8,7 +8,7 @@ use super::{
     refused::{Refused, code},
 };
 
-/// Version that is sent to the server, which does nothing with it.
+/// Version sent to the server, which ignores it.
 const VERSION: &str = concat!("pathtwin ", env!("CARGO_PKG_VERSION"));
 
 /// Transport of the data streams.
@@ -83,10 +83,10 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Parses the parameters from a client. Unknown keys are passed over, as iperf3 does.
+    /// Parses the parameters from a client. Unknown keys are ignored, as in iperf3.
     ///
     /// # Errors
-    /// It is no object, or one of its values is not allowed.
+    /// It is not an object, or one of its values is not allowed.
     pub fn parse(value: &Value) -> Result<Self, Refused> {
         let Value::Object(map) = value else {
             return Err(Refused::NotAnObject);
@@ -115,7 +115,7 @@ impl Params {
             counters_64bit: map.get("udp_counters_64bit").is_some_and(flag),
         };
         if params.time_s.is_none() && params.bytes.is_none() && params.blocks.is_none() {
-            // A client that gives none of them gets the default of iperf3.
+            // A client that sends none of them gets the default of iperf3.
             return Ok(Self {
                 time_s: Some(10),
                 ..params

@@ -9,7 +9,7 @@ use model::{
 
 use super::state::State;
 
-/// Violation of the protocol by the other end: something unknown, or not due now.
+/// Violation of the protocol by the other end: an unknown or unexpected message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProtocolError {
     /// A byte where a state is due.
@@ -23,7 +23,7 @@ pub enum ProtocolError {
         /// The limit, bytes.
         limit: usize,
     },
-    /// A text that is no JSON.
+    /// A text that is not JSON.
     NotJson {
         /// Line of the error, from 1.
         line: usize,
@@ -46,7 +46,7 @@ impl ProtocolError {
                 "byte {byte} is not a state of a test",
                 byte = Value::Count(f64::from(*byte))
             ),
-            Self::Undue(state) => text!("state {state} was not due", state = format!("{state:?}")),
+            Self::Undue(state) => text!("state {state} was not due", state = state.name()),
             Self::TooLong { length, limit } => text!(
                 "a JSON text of {length}, where {limit} are allowed",
                 length = Value::Bytes(*length as f64),

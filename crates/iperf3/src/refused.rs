@@ -1,4 +1,4 @@
-//! Refusals of a server, with the numbers by which a client learns of them.
+//! Refusals of a server, with the error numbers sent to the client.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::protocol::ProtocolError;
 /// Reason why a server refuses a test with the parameters of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refused {
-    /// Something else than parameters was received.
+    /// The received message is not parameters.
     Unreadable(ProtocolError),
     /// JSON, but no object.
     NotAnObject,
@@ -21,9 +21,9 @@ pub enum Refused {
         key: &'static str,
         /// The value.
         value: Value,
-        /// Least that is allowed.
+        /// Minimum allowed.
         least: u64,
-        /// Most that is allowed.
+        /// Maximum allowed.
         most: u64,
         /// The number that iperf3 has for it.
         code: i32,
@@ -102,7 +102,7 @@ impl Refused {
         }
     }
 
-    /// The number by which the client learns of it (`enum` in src/iperf_api.h, iperf 3.21).
+    /// The error number sent to the client (`enum` in src/iperf_api.h, iperf 3.21).
     pub fn code(&self) -> i32 {
         use admission::{Refused as Why, Resource};
         match self {

@@ -9,7 +9,7 @@ use crate::{
     params::{Params, Protocol},
 };
 
-/// Sizes of a UDP payload, bytes: room for the header of a datagram, and the most of IPv4.
+/// Range of the UDP payload, bytes: the size of the datagram header, and the maximum of IPv4.
 const DATAGRAM: (u64, u64) = (16, 65_507);
 /// Sizes of a TCP write, bytes (`MAX_BLOCKSIZE`, src/iperf.h).
 const WRITE: (u64, u64) = (1, 1 << 20);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_has_room_for_its_header_and_fits_ipv4() {
+    fn a_datagram_holds_its_header_and_fits_ipv4() {
         assert!(udp(16).options().is_ok() && udp(65_507).options().is_ok());
         for len in [15, 65_508] {
             let error = udp(len).options().unwrap_err();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_of_nothing_is_refused() {
+    fn an_empty_test_is_refused() {
         let bytes = Request {
             bytes: Some(0),
             ..Request::default()

@@ -112,7 +112,7 @@ impl StreamResults {
             bytes: count(value, "bytes")?,
             retransmits: u64::try_from(whole(value, "retransmits")?).ok(),
             jitter_s: float(value, "jitter")?.max(0.0),
-            // The count of iperf3 can fall below 0 where datagrams come late and twice.
+            // The count of iperf3 can fall below 0 if datagrams arrive late and duplicated.
             lost: u64::try_from(whole(value, "errors")?).unwrap_or(0),
             packets: count(value, "packets")?,
             omitted_lost: optional(value, "omitted_errors"),
@@ -146,8 +146,8 @@ fn missing(key: &'static str) -> Error {
 }
 
 impl StreamResults {
-    /// Length of the counted part, µs. On the wire it is seconds as a decimal fraction, of which
-    /// most microseconds have no exact binary form: rounded, not cut off.
+    /// Length of the counted part, µs. On the wire it is seconds as a decimal fraction; most
+    /// microseconds have no exact binary form, so it is rounded, not truncated.
     pub fn counted_us(&self) -> u64 {
         ((self.end_s - self.start_s).max(0.0) * 1e6).round() as u64
     }
@@ -176,7 +176,7 @@ fn optional(value: &Value, key: &'static str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Seen: 1,982 µs of one end were 1,981 µs for the other, whose goodput differed in the fourth
+    /// Bug: 1,982 µs of one end were 1,981 µs for the other, whose goodput differed in the fourth
     /// digit.
     #[test]
     fn both_ends_have_the_same_time() {

@@ -1,4 +1,4 @@
-//! A server: takes connections, does one test at a time, and reports its outcome.
+//! Server: accepts connections, runs one test at a time, and reports its outcome.
 
 use std::{
     io::{self, Read, Write},
@@ -34,7 +34,7 @@ const SHOW: Duration = Duration::from_secs(10);
 const STACK: usize = 512 << 10;
 /// Longest wait before other pending work is handled.
 const WAIT: Duration = Duration::from_millis(100);
-/// The same while a connection waits for the last test to be cleared away.
+/// The same while a connection waits for the cleanup of the last test.
 const SOON: Duration = Duration::from_millis(2);
 
 /// A completed test.
@@ -55,11 +55,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on `address`; on IPv4 alone if it is every address and this host has no IPv6. For
-    /// UDP the same port is used, as long as a test needs it.
+    /// Listens on `address`; on IPv4 only if it is the unspecified address and this host has no
+    /// IPv6. For UDP the same port is used, as long as a test needs it.
     ///
     /// # Errors
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     pub fn bind(address: SocketAddr, config: Config) -> io::Result<Self> {
         let listen = |address| socket::tcp_listener(address, &TcpOptions::default());
         let listener = match listen(address) {
@@ -114,7 +114,7 @@ impl Server {
     }
 }
 
-/// A connection that has not shown all of its cookie, or waits for the last test to be over.
+/// A connection whose cookie is incomplete, or that waits for the end of the last test.
 struct Pending {
     stream: TcpStream,
     peer: SocketAddr,
@@ -174,13 +174,13 @@ struct Acceptor<'scope, 'env> {
 }
 
 impl<'scope, 'env> Acceptor<'scope, 'env> {
-    /// The test that has come to its end, if one has; or waits for it.
+    /// Returns the test that has ended, if any; with `wait`, waits for it.
     fn over(&mut self, wait: bool) -> Option<Report> {
         let active = self
             .active
             .take_if(|active| wait || active.thread.is_finished())?;
         if wait && !active.is(Step::Running) {
-            // It may be waiting for a message that does not come.
+            // It may be waiting for a message that never arrives.
             let _ = active.control.shutdown(Shutdown::Read);
         }
         Some(Report {
@@ -214,7 +214,7 @@ impl<'scope, 'env> Acceptor<'scope, 'env> {
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
                 Ok(_) => continue,
                 Err(_) => {
-                    // Out of descriptors, which passes, or a connection that is gone already.
+                    // Out of descriptors, which is temporary, or the connection is already closed.
                     Instant::now().after(SOON).wait();
                     return;
                 }
@@ -246,7 +246,7 @@ impl<'scope, 'env> Acceptor<'scope, 'env> {
             Some(active) if active.cookie == cookie && active.is(Step::Opening) => {
                 let _ = active.data.send((pending.number, pending.stream));
             }
-            // The client of the next test may come before the last one is cleared away.
+            // The client of the next test may connect before the last one is cleaned up.
             Some(active) if active.is(Step::Leaving) || active.thread.is_finished() => {
                 self.pending.push(pending);
             }

@@ -1,4 +1,4 @@
-//! Servers on several addresses, each in its own thread: beside another service.
+//! Servers on several addresses, each in its own thread, next to another service.
 
 use std::{
     io,

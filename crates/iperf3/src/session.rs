@@ -1,4 +1,4 @@
-//! One test at the server.
+//! Test session of the server.
 
 use std::{
     io,
@@ -35,13 +35,12 @@ const STEP: Duration = Duration::from_secs(10);
 const DONE: Duration = Duration::from_secs(2);
 /// Timeout for opening its streams.
 const OPEN: Duration = Duration::from_secs(20);
-/// Time after the end of a test, when nothing flows any more, within which its client must end it.
+/// Time after the end of the data within which the client must end the test.
 const ENDING: Duration = Duration::from_secs(10);
-/// Ports below are those of services, which might answer datagrams sent to them (RFC 6335 section
-/// 6).
+/// Lower ports belong to services, which might respond to datagrams (RFC 6335 section 6).
 const FIRST_USER_PORT: u16 = 1024;
-/// A client whose host does not answer on the control connection for so long is gone: first
-/// silence, time between two tries, and their number.
+/// TCP keepalive of the control connection, which detects an unreachable client: idle time,
+/// interval of the probes, and their number.
 const ALIVE: (Duration, Duration, u32) = (Duration::from_secs(3), Duration::from_secs(1), 5);
 /// Timeout of a client that has closed a stream for sending the reason.
 const EXPLAIN: Duration = Duration::from_secs(2);
@@ -56,7 +55,7 @@ pub(super) enum Step {
     Opening,
     /// Data flows.
     Running,
-    /// Only the end of the connection is due.
+    /// Only the end of the connection is expected.
     Leaving,
 }
 
@@ -91,7 +90,7 @@ impl Session<'_> {
     }
 
     fn report(&mut self, code: i32) {
-        // The test has failed; a client that does not want to know why is ignored.
+        // The test has failed; a client that does not read the reason is ignored.
         let _ = self.control.send_error(code);
     }
 
@@ -147,7 +146,8 @@ impl Session<'_> {
         Ok(Params::parse(&value)?)
     }
 
-    /// Takes the streams in the order in which the client opens them: first those it sends on.
+    /// Accepts the streams in the order in which the client opens them: first those on which it
+    /// sends.
     fn open(&mut self, params: &Params) -> Result<Vec<(Link, bool)>, Error> {
         let count = params.parallel as usize;
         let roles = match params.direction {
@@ -177,13 +177,13 @@ impl Session<'_> {
                 Err(_) => self.await_streams(until)?,
             }
         }
-        // Cookies may come in another order than connections.
+        // Cookies may arrive in another order than connections.
         streams.sort_by_key(|(number, _)| *number);
         Ok(streams.into_iter().map(|(_, s)| Link::Tcp(s)).collect())
     }
 
-    /// Each stream gets a separate socket, connected to the client. The next one that waits on the
-    /// port is opened before the client is answered, or its next stream would meet a closed port.
+    /// Each stream gets a separate socket, connected to the client. The next waiting socket is
+    /// opened before the reply to the client, otherwise its next stream would find a closed port.
     fn open_udp(&mut self, count: usize) -> Result<Vec<Link>, Error> {
         let failed = |id| move |why| Error::Open { id, why };
         let mut waiting = self.udp().map_err(failed(stream_id(0)))?;
@@ -216,8 +216,8 @@ impl Session<'_> {
         Ok(streams.into_iter().map(Link::Udp).collect())
     }
 
-    /// At the very address that the client uses, so that answers come from it as well on a host
-    /// that has several.
+    /// Bound to the address that the client uses, so that replies come from it on a host with
+    /// several addresses.
     fn udp(&self) -> io::Result<UdpSocket> {
         let local = self.control.stream().local_addr()?;
         let socket = socket::udp_shared(match local.ip().to_canonical() {
@@ -228,14 +228,14 @@ impl Session<'_> {
         Ok(socket)
     }
 
-    /// The address of a stream that the client opens. Datagrams from other hosts are passed over:
-    /// only the one with the control connection has shown that it receives at its address. The
-    /// protocol has no means to show that it does so at this port, as its datagram contains no
-    /// secret: hence no port of a service, and a sender ends when the port turns out to be closed.
+    /// The address of a stream that the client opens. Datagrams from other hosts are ignored: only
+    /// the host of the control connection has proved that it receives at its address. The protocol
+    /// has no means to show that it does so at this port, as its datagram contains no secret: hence
+    /// no port of a service, and a sender ends when the port turns out to be closed.
     fn hello(&self, waiting: &UdpSocket) -> Option<SocketAddr> {
         let (n, from) = waiting.recv_from(&mut [0; 16]).ok()?;
         let is_client = from.ip().to_canonical() == self.peer.to_canonical();
-        // The answer is never longer than the question.
+        // The reply is never longer than the request.
         let is_hello = n >= HELLO.len() && from.port() >= FIRST_USER_PORT;
         (is_client && is_hello).then_some(from)
     }
@@ -306,7 +306,7 @@ impl Session<'_> {
     }
 }
 
-/// A client whose stream was answered and that asks again has not got the answer.
+/// A client that repeats its first datagram has not received the reply.
 fn answer_again(stream: &UdpSocket) {
     let mut bytes = [0; 16];
     while let Ok(n) = stream.recv(&mut bytes) {

@@ -51,6 +51,24 @@ impl State {
         Self::ALL.into_iter().find(|state| state.byte() == byte)
     }
 
+    /// Its name in iperf3 (src/iperf_api.h, iperf 3.21).
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TestStart => "TEST_START",
+            Self::TestRunning => "TEST_RUNNING",
+            Self::TestEnd => "TEST_END",
+            Self::ParamExchange => "PARAM_EXCHANGE",
+            Self::CreateStreams => "CREATE_STREAMS",
+            Self::ServerTerminate => "SERVER_TERMINATE",
+            Self::ClientTerminate => "CLIENT_TERMINATE",
+            Self::ExchangeResults => "EXCHANGE_RESULTS",
+            Self::DisplayResults => "DISPLAY_RESULTS",
+            Self::Done => "IPERF_DONE",
+            Self::AccessDenied => "ACCESS_DENIED",
+            Self::ServerError => "SERVER_ERROR",
+        }
+    }
+
     /// The byte that encodes the state.
     pub fn byte(self) -> u8 {
         (self as i8).cast_unsigned()

@@ -1,4 +1,4 @@
-//! The data streams of one test at one end.
+//! Data streams of a test at one end.
 
 use std::{
     io,
@@ -112,7 +112,7 @@ impl Stream {
         tcp_info::read(self.link.tcp()?.as_fd()).ok()
     }
 
-    /// Everything so far, the omitted part included.
+    /// Everything counted so far, including the omitted part.
     fn so_far(&self) -> Omitted {
         let udp = self.counts.received();
         Omitted {
@@ -204,7 +204,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// Starts all halves. `links` are in the order in which they were opened, each with whether
+    /// Starts all halves. `links` are in the order in which they were opened; the flag is true if
     /// this end sends on it.
     pub(super) fn start(load: Load, links: Vec<(Link, bool)>) -> Result<Self, Error> {
         let streams = links
@@ -245,7 +245,7 @@ impl Streams {
         self.load.start
     }
 
-    /// Returns the end of its streams, whatever the peer does.
+    /// Returns the latest end of its streams, regardless of the peer.
     pub(super) fn deadline(&self) -> Instant {
         self.load.lease.deadline(self.load.start)
     }
@@ -264,7 +264,7 @@ impl Streams {
         })
     }
 
-    /// Bytes sent, or received, over all streams; of UDP also those that were lost on the path.
+    /// Bytes sent, or received, over all streams; for UDP including those lost on the path.
     pub(super) fn bytes(&self, sends: bool) -> u64 {
         let streams = self.streams.iter().filter(|s| s.sends == sends);
         let bytes = |s: &Stream| {

@@ -20,14 +20,13 @@ pub const PORT: u16 = 5201;
 pub const COOKIE_LEN: usize = 37;
 /// Longest parameters that a server reads, bytes (the limit of iperf 3.18 and newer).
 pub const MAX_PARAMS: usize = 8192;
-/// Longest results that are read, bytes: 128 streams in each direction and room for the output
-/// of a server.
+/// Longest results that are read, bytes: 128 streams in each direction and the output of a server.
 pub const MAX_RESULTS: usize = 1 << 20;
 
 /// Longest silence in the middle of a message, and longest time for a message to be taken.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// Common part of a test's connections, by which the server assigns a data connection to its test.
+/// Identifier shared by all connections of a test.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Cookie([u8; COOKIE_LEN]);
 
@@ -58,13 +57,13 @@ impl Cookie {
 /// A message that is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// A state that stands for itself.
+    /// A state without further data.
     State(State),
     /// The server could not continue.
     ServerError {
         /// Number of the error (`enum` in src/iperf_api.h).
         code: i32,
-        /// `errno` with it; absent where the server closed before sending it, as 3.12 does when it
+        /// `errno` with it; absent if the server closed before sending it, as 3.12 does when it
         /// refuses credentials.
         errno: Option<i32>,
     },
@@ -73,7 +72,7 @@ pub enum Message {
 /// Reads a state, and the numbers that come with an error.
 ///
 /// # Errors
-/// The connection failed or was closed, or the byte is no state.
+/// The connection failed or was closed, or the byte is not a state.
 pub fn read_message(reader: &mut impl Read) -> Result<Message, Error> {
     let mut byte = [0];
     read_exact(reader, &mut byte)?;
@@ -94,7 +93,7 @@ pub fn read_message(reader: &mut impl Read) -> Result<Message, Error> {
 /// Reads a JSON text of at most `limit` bytes. Nothing is allocated for a longer one.
 ///
 /// # Errors
-/// The connection failed or was closed, or the text is too long or no JSON.
+/// The connection failed or was closed, or the text is too long or not JSON.
 pub fn read_json(reader: &mut impl Read, limit: usize) -> Result<Value, Error> {
     let mut length = [0; 4];
     read_exact(reader, &mut length)?;
@@ -171,7 +170,7 @@ impl Control {
         read_message(&mut self.until(limit))
     }
 
-    /// Waits for a state that has to be `wanted`.
+    /// Waits for the state `wanted`; another one is an error.
     pub(super) fn expect(&mut self, wanted: State, limit: Duration) -> Result<(), Error> {
         match self.message(limit)? {
             Message::State(state) if state == wanted => Ok(()),

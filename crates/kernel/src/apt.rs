@@ -1,9 +1,9 @@
 //! Download of a signed `linux-source` package without a change to the host's own apt.
 //!
 //! apt works in a private folder with one source line, and checks the archive's signature against
-//! the Debian keyring that the line names. Everything that could weaken that check is switched off
-//! in case the host's configuration switches it on. An index that is signed but out of date can be
-//! read on request; a package from it must then be verified by a known hash.
+//! the Debian keyring that the line names. Everything that could weaken that check is disabled in
+//! case the host's configuration enables it. An index that is signed but expired can be read on
+//! request; a package from it must then be verified by a known hash.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,7 +32,7 @@ impl Repository {
     }
 
     fn prepare(&self) -> Result<(), KernelError> {
-        // Fresh lists every time: with old ones apt answers a bad signature with a warning only.
+        // Fresh lists every time: with old ones apt only warns about a bad signature.
         let lists = self.folder.join("state/lists");
         if lists.exists() {
             std::fs::remove_dir_all(&lists).on("remove", &lists)?;
@@ -129,8 +129,7 @@ impl Repository {
     }
 }
 
-/// The kernel sources known to the host's own apt, by its own sources and lists, with their own
-/// trust.
+/// The kernel sources known to the host's own apt, by its sources, lists and trusted keys.
 pub(super) fn host_offers(runner: &Runner) -> Result<Vec<Offer>, KernelError> {
     offers(runner, host_apt, plain("apt-cache"), HOST, false)
 }
@@ -186,7 +185,7 @@ fn offers(
     Ok(offers)
 }
 
-/// Runs `apt-get download` in a folder that keeps packages; a complete package in it is not fetched
+/// Runs `apt-get download` in a folder of packages; a complete package in it is not downloaded
 /// again.
 fn fetch(
     runner: &Runner,

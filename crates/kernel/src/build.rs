@@ -20,11 +20,11 @@ use super::tools::{self, SourceKind};
 #[derive(Debug, Clone, Default)]
 pub struct BuildOptions {
     /// A kernel tarball, a `linux-source` package or a folder; else the pinned Debian package, or
-    /// where that cannot be downloaded another of a tested series.
+    /// if that cannot be downloaded another one of a tested series.
     pub source: Option<PathBuf>,
     /// Also use a package of a series that was not tested.
     pub untested: bool,
-    /// Look for a newer source and build even if there is an image already.
+    /// Search for a newer source and build even if there is already an image.
     pub force: bool,
     /// Set it to stop the build.
     pub cancel: Option<Arc<AtomicBool>>,
@@ -43,7 +43,7 @@ pub struct Built {
 }
 
 impl Built {
-    /// An image that the cache had already.
+    /// An image that was already in the cache.
     fn known(image: Image) -> Self {
         Self {
             image,
@@ -56,8 +56,8 @@ impl Built {
 /// Boots an image before it is installed; the error states why it cannot be used here.
 pub type Trial<'a> = &'a mut dyn FnMut(&Image) -> Result<(), TrialError>;
 
-/// Builds the lab's kernel, unless the cache has it, and makes it the current one. A source whose
-/// image does not pass the trial is rejected, and the next one tried.
+/// Builds the lab's kernel, unless it is in the cache, and makes it the current one. A source whose
+/// image fails the trial is rejected, and the next one is tried.
 ///
 /// # Errors
 /// If a tool is missing, no source can be downloaded, no image passes the trial, or a step fails;
@@ -273,7 +273,7 @@ fn keep_only(package: &Path) {
         .map(|entry| entry.path())
         .filter(|file| file != package)
     {
-        // A file that stays costs space and nothing else.
+        // A remaining file only takes disk space.
         let _ = std::fs::remove_file(file);
     }
 }

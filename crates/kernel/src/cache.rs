@@ -1,8 +1,8 @@
 //! The cache of built kernels: `kernel/<key>/{linux,image.json}` and `kernel/current`.
 //!
-//! At whatever moment a process is killed, a folder under its key is complete, and `current` points
-//! to such a folder: both are made by a rename. One builder works at a time, held by a lock that
-//! the host drops with the process.
+//! A folder under its key is always complete, and `current` always points to such a folder, even if
+//! a process is killed: both are created by a rename. Only one process builds at a time, by a lock
+//! that the kernel releases when the process ends.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -140,8 +140,8 @@ impl Cache {
         }
     }
 
-    /// A new folder to build in, gone when dropped. The lock proves that the leftovers of an
-    /// earlier, killed build belong to nobody and can be removed.
+    /// A new folder to build in, gone when dropped. The lock proves that leftovers of an earlier,
+    /// killed build have no owner and can be removed.
     pub(super) fn scratch(&self, _lock: &Lock) -> Result<TempDir, KernelError> {
         for entry in std::fs::read_dir(&self.root)
             .on("list", &self.root)?
@@ -163,7 +163,7 @@ impl Cache {
             .on("create a folder in", &self.root)
     }
 
-    /// Puts a finished folder under its key and points `current` to it.
+    /// Moves a finished folder to its key and points `current` to it.
     pub(super) fn install(
         &self,
         _lock: &Lock,
@@ -185,8 +185,8 @@ impl Cache {
             std::fs::rename(staged, &folder).on("install", &folder)?;
         }
         self.point_to(key)?;
-        // After an exchange the old image is here; if it cannot go now, it goes with its scratch
-        // folder.
+        // After an exchange the old image is here; if it cannot be removed now, it is removed with
+        // its scratch folder.
         let _ = std::fs::remove_dir_all(staged);
         Ok(folder)
     }
@@ -204,7 +204,7 @@ impl Cache {
     }
 }
 
-/// Writes a file completely or not at all, as far as a later rename of its folder is concerned.
+/// Writes a file of a folder that becomes visible only by a later rename.
 pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), KernelError> {
     let mut file = File::create(path).on("write", path)?;
     file.write_all(bytes).on("write", path)

@@ -70,7 +70,7 @@ impl Compilation<'_> {
         self.runner.run("stripping the image", &mut strip)
     }
 
-    /// `make` in the tree, with everything fixed that would show in the image.
+    /// `make` in the tree, with fixed values for everything that would affect the image.
     fn make_command(tree: &Path) -> Command {
         let mut command = plain("make");
         command.current_dir(tree).arg("ARCH=um").args([
@@ -78,11 +78,11 @@ impl Compilation<'_> {
             "KBUILD_BUILD_USER=pathtwin",
             "KBUILD_BUILD_HOST=pathtwin",
             "KBUILD_BUILD_VERSION=1",
-            // Else a source in a separate git tree is "7.2.13+": the random generator hashes the
-            // version, and with it every random number would be another one.
+            // Otherwise the version of a source in a git tree is "7.2.13+": the random generator
+            // hashes the version, so every random number would differ.
             "LOCALVERSION=",
-            // Kconfig asks these for their versions, and the answers stay in the image's own copy
-            // of its configuration; nothing here is built with them.
+            // Kconfig queries the versions of these tools and stores them in the image's copy of
+            // its configuration; they are not used by this build.
             "RUSTC=none",
             "BINDGEN=none",
             "PAHOLE=none",

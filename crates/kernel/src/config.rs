@@ -56,7 +56,7 @@ impl Config {
         )
     }
 
-    /// The value of an option; an option that is off has none.
+    /// The value of an option; `None` if it is off.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
@@ -82,8 +82,8 @@ impl Config {
             .collect()
     }
 
-    /// Names of the congestion controls, as `net.ipv4.tcp_congestion_control` takes them. Reno has
-    /// no option: it is always there (`net/ipv4/tcp_cong.c`).
+    /// Names of the congestion controls, as in `net.ipv4.tcp_congestion_control`. Reno has no
+    /// option: it is always built in (`net/ipv4/tcp_cong.c`).
     pub(super) fn congestion_controls(&self) -> Vec<String> {
         let mut names = self.built_in("CONFIG_TCP_CONG_");
         names.retain(|name| name != "advanced" && name != "hstcp");

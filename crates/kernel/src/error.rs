@@ -32,7 +32,7 @@ pub enum KernelError {
         /// Version and hash of the images that there are, or of those that it names.
         images: Vec<String>,
     },
-    /// A file was named as an image, or found in the cache, and is none.
+    /// A file that was named as an image, or found in the cache, is not an image.
     #[error("{} is not a usable kernel image: {fault}; `pathtwin lab kernel build --force` makes a new one", path.display())]
     BadImage {
         /// The file.
@@ -59,7 +59,7 @@ pub enum KernelError {
         /// Its fault.
         fault: SourceFault,
     },
-    /// No archive has a source that serves.
+    /// No archive has a suitable source.
     #[error("no tested kernel source that builds and boots here could be downloaded:\n{}\nremedy: {}", rejection::list(.0), rejection::remedy(.0))]
     NoSource(Vec<Rejection>),
     /// A required patch does not fit the source.

@@ -16,7 +16,7 @@ const SHORTEST: usize = 6;
 /// SHA-256.
 ///
 /// # Errors
-/// There is none, or several of one version, or it cannot be used.
+/// There is no such image, there are several of one version, or it cannot be used.
 pub fn find(name: &OsStr) -> Result<Image, KernelError> {
     let file = Path::new(name);
     match name.to_str().filter(|name| !name.contains('/')) {
@@ -25,7 +25,7 @@ pub fn find(name: &OsStr) -> Result<Image, KernelError> {
     }
 }
 
-/// The image of a name that is no file.
+/// The image of a name that is not a file.
 ///
 /// # Errors
 /// As of [`find`].
@@ -36,7 +36,7 @@ pub fn named(name: &str) -> Result<Image, KernelError> {
 /// The image to use: the one that `PATHTWIN_KERNEL` names ([`find`]), else the cache's current one.
 ///
 /// # Errors
-/// If there is none, or it cannot be used.
+/// There is no image, or it cannot be used.
 pub fn locate() -> Result<Image, KernelError> {
     match std::env::var_os("PATHTWIN_KERNEL") {
         Some(name) if !name.is_empty() => find(&name),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_no_image_lists_those_that_there_are() {
+    fn an_unknown_image_name_lists_the_existing_ones() {
         let (_folder, cache, hashes) = cache(&[("7.2.13", "a")]);
         let error = find_in(&cache, "9.9").unwrap_err().to_string();
         assert!(

@@ -154,10 +154,10 @@ impl Meta {
 
 impl Image {
     /// Reads an image anywhere in the file system. Its configuration is read from the image itself
-    /// (`CONFIG_IKCONFIG`) unless an `image.json` beside it has the hash of this very image.
+    /// (`CONFIG_IKCONFIG`) unless an `image.json` next to it has the hash of this image.
     ///
     /// # Errors
-    /// The file cannot be read, or is no User Mode Linux with time travel.
+    /// The file cannot be read, or is not a User Mode Linux with time travel.
     pub fn open(path: &Path) -> Result<Self, KernelError> {
         let bad = |fault| KernelError::image(path, fault);
         let path = &path
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_script_is_no_image() {
+    fn a_script_is_not_an_image() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("x");
         std::fs::write(&file, "#!/bin/sh\n").unwrap();

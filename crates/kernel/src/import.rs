@@ -11,12 +11,12 @@ use super::progress::{Progress, Report, Stage, report_stage};
 use super::recipe::{inputs, known};
 use super::run::{Runner, plain};
 
-/// Puts an image, or the archive (`.tar`, `.tar.xz`, ...) or folder that holds one with its
-/// `image.json`, into the cache and makes it the current one, after it has passed the trial.
+/// Adds an image, or the image in an archive (`.tar`, `.tar.xz`, ...) or folder with its
+/// `image.json`, to the cache and makes it the current one, after it has passed the trial.
 ///
 /// # Errors
-/// If the file is no image of the lab's kernel, its hash is not the one that its document states,
-/// or it does not pass the trial.
+/// The file is not an image of the lab's kernel, its hash differs from its document, or it fails
+/// the trial.
 pub fn import(
     file: &Path,
     trial: Trial<'_>,
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_no_image_is_refused_and_the_cache_unchanged() {
+    fn a_file_that_is_not_an_image_is_refused_and_the_cache_unchanged() {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::at(&dir.path().join("cache"));
         let file = dir.path().join("linux");

@@ -2,9 +2,9 @@
 //!
 //! [`build`] fetches the pinned `linux-source` package from Debian (or another of a tested series,
 //! or a source that the user names), applies the few patches in `patches`, configures it with
-//! `lab.config` on top of `allnoconfig`, has the image booted, and puts one static program into the
-//! cache. [`locate`] finds it again. The same source, patches, options and compiler give the same
-//! bytes, wherever they are built.
+//! `lab.config` on top of `allnoconfig`, has the image booted, and stores one static program in the
+//! cache. [`locate`] finds it. The same source, patches, options and compiler give the same bytes
+//! on any host.
 //!
 //! How to start an image so that a run repeats:
 //! * `PATHTWIN_SEED=<decimal u64>` in its environment replaces the host's entropy (patch 0002);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Something the build needs and did not find.
+/// A missing requirement of the build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingTool {
     /// The program or file.

@@ -115,7 +115,7 @@ pub enum PatchState {
     Applied,
     /// The source already has the change.
     Present,
-    /// It does not fit this version; the kernel was built without it.
+    /// It does not apply to this version; the kernel was built without it.
     Skipped,
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 /// A step of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Another process builds; its result may serve.
+    /// Another process is building; its result may be usable.
     Wait,
     /// The source is being found and downloaded.
     Fetch,
@@ -19,7 +19,7 @@ pub enum Stage {
     Compile,
     /// The image is being booted.
     Try,
-    /// The image is being put in its place.
+    /// The image is being installed.
     Install,
 }
 

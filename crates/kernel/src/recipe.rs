@@ -23,7 +23,7 @@ pub(super) struct Toolchain {
 }
 
 impl Toolchain {
-    /// Asks the installed tools.
+    /// Queries the installed tools.
     pub(super) fn installed() -> Result<Self, KernelError> {
         let libc = match static_libc() {
             Some(path) => blake3::hash(&std::fs::read(&path).on("read", &path)?)
@@ -52,8 +52,7 @@ fn first_line(program: &str) -> Result<String, KernelError> {
         .to_owned())
 }
 
-/// Hash over the fragment and the patches: the inputs of an image besides the source, whoever
-/// compiles it.
+/// Hash over the fragment and the patches: the inputs of an image besides source and compiler.
 pub(super) fn inputs() -> String {
     let patches = FILES.iter().flat_map(|(name, text)| [*name, *text]);
     hash([SCHEMA, FRAGMENT, SERIES].into_iter().chain(patches))

@@ -26,7 +26,7 @@ impl Runner {
         Ok(Self { log, cancel })
     }
 
-    /// Fails once the user asked to stop.
+    /// Fails after the user requested to stop.
     pub(super) fn check_cancelled(&self) -> Result<(), KernelError> {
         match &self.cancel {
             Some(flag) if flag.load(Ordering::Relaxed) => Err(KernelError::Cancelled),
@@ -55,8 +55,8 @@ impl Runner {
             .stdout(copy)
             .stderr(writer)
             .spawn();
-        // The command keeps its ends of the pipe until it is dropped, and the pipe would never
-        // end.
+        // The command holds its ends of the pipe until it is dropped, otherwise the pipe would
+        // never end.
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = child.map_err(|error| self.not_started(step, command, error))?;
         let followed = self.follow(reader, &mut log, on_line);
@@ -144,7 +144,7 @@ fn stop(child: &Child) {
         .ok()
         .and_then(rustix::process::Pid::from_raw)
     {
-        // It may have ended by itself; then there is nothing to stop.
+        // It may have already ended.
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
     }
 }

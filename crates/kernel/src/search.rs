@@ -1,4 +1,4 @@
-//! The search for a kernel source: archives in order, and the packages found in them, best first.
+//! Search for a kernel source: archives in order, and the packages found in them, best first.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ pub(super) struct Search {
     pub(super) rejected: Vec<Rejection>,
     offers: Vec<Offer>,
     repositories: Vec<Repository>,
-    /// The pinned package, kept from an earlier build.
+    /// The pinned package from an earlier build.
     kept: Option<PathBuf>,
 }
 
@@ -65,7 +65,8 @@ impl Search {
         Ok(search)
     }
 
-    /// Queries the suites of the Debian archive; whether one of them has the pinned package.
+    /// Queries the suites of the Debian archive; returns true if one of them has the pinned
+    /// package.
     fn query_archives(
         &mut self,
         runner: &Runner,

@@ -21,8 +21,8 @@ pub(super) struct Source {
 }
 
 /// Files that no build for User Mode Linux on x86 reads, as patterns of tar (a `*` also matches
-/// `/`). Kconfig files and Makefiles stay: they are read as a whole. Linux 7.2 has 1.6 GB, and this
-/// leaves an eighth of it to be written and removed again.
+/// `/`). Kconfig files and Makefiles are not excluded, since they are read as a whole. Of the 1.6
+/// GB of Linux 7.2 an eighth remains to be unpacked and removed.
 const LEAVE_OUT: &[&str] = &[
     "*/.git",
     "*/arch/[!ux]*/*.[chS]",
@@ -221,7 +221,7 @@ fn copy(runner: &Runner, from: &Path, to: &Path) -> Result<(), KernelError> {
     runner.run("copying the source", &mut pack)?;
     extract(runner, &archive, to)?;
     std::fs::remove_file(&archive).on("remove", &archive)?;
-    // Objects of an earlier build there must not get into this one.
+    // Objects of an earlier build in that folder must not become part of this one.
     runner.run(
         "cleaning the copy",
         plain("make").args(["ARCH=um", "mrproper"]).current_dir(to),

@@ -1,4 +1,4 @@
-//! The host's own apt sources, read only to learn which mirror it uses.
+//! The apt sources of the host, read only to determine its mirror.
 //!
 //! Both formats: one line an entry (`sources.list(5)`) and deb822 (`*.sources`).
 
@@ -83,8 +83,8 @@ fn paragraph(fields: &[(String, String)]) -> Vec<Entry> {
 
 /// The host's mirror of the Debian archive, if its sources name one that carries every suite.
 ///
-/// A security archive, a snapshot of one day and the archives of other distributions and vendors
-/// do not serve; a mirror is known by its path, which ends in `/debian`.
+/// Security archives, snapshots and archives of other distributions and vendors are not suitable; a
+/// mirror is identified by its path, which ends in `/debian`.
 pub(super) fn debian_mirror(entries: &[Entry]) -> Option<String> {
     entries
         .iter()
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn other_archives_are_no_debian_mirror() {
+    fn other_archives_are_not_a_debian_mirror() {
         for uri in [
             "http://archive.ubuntu.com/ubuntu",
             "http://deb.debian.org/debian-security",

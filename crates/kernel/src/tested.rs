@@ -44,7 +44,7 @@ pub enum Refusal {
         version = PINNED.version
     )]
     Expired(String),
-    /// Nothing of its series was tested; its name and version.
+    /// Its series was not tested; its name and version.
     #[error("{0} is of a series that was not tested (`--untested` allows it)")]
     Untested(String),
 }
@@ -79,7 +79,7 @@ impl Offer {
     pub(super) fn refusal(&self, untested: bool) -> Option<Refusal> {
         let name = format!("{} {}", self.package, self.version);
         match self.fit() {
-            // By its hash it is the same package, whatever the age of the index.
+            // The hash proves that it is the same package, regardless of the age of the index.
             Fit::Pinned => None,
             _ if self.expired => Some(Refusal::Expired(name)),
             Fit::Untested if !untested => Some(Refusal::Untested(name)),
@@ -96,7 +96,7 @@ impl Offer {
     }
 }
 
-/// Puts the best first: the pinned one, then the best tested series, the newest of each.
+/// Sorts the best first: the pinned one, then the tested series in order, the newest of each.
 pub(super) fn sort(offers: &mut [Offer]) {
     offers.sort_by_key(|offer| std::cmp::Reverse((offer.fit(), offer.age())));
 }

@@ -1,4 +1,4 @@
-//! Tests with the real apt, and the long ones that build a kernel.
+//! Tests with the real apt, and long tests that build a kernel.
 
 mod archive;
 mod long;
@@ -108,7 +108,7 @@ fn a_changed_index_is_refused() {
         .unwrap()
         .replace("Origin: test", "Origin: evil");
     std::fs::write(&file, text).unwrap();
-    // Even though good lists of the same archive were read a moment ago.
+    // Even though valid lists of the same archive were read just before.
     let error = archive.fetch().unwrap_err().to_string();
     assert!(
         error.contains("BADSIG") || error.contains("not signed") || error.contains("signature"),

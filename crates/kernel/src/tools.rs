@@ -1,6 +1,6 @@
-//! The programs and libraries that a build needs, each with the Debian package that contains it.
+//! Programs and libraries that a build needs, each with its Debian package.
 //!
-//! The list was found by building Linux 7.2 and 6.1 with a `PATH` that holds nothing else.
+//! The list was found by building Linux 7.2 and 6.1 with a `PATH` that contains nothing else.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -86,7 +86,7 @@ pub(super) fn path_folders() -> Vec<PathBuf> {
         .unwrap_or_default()
 }
 
-/// Everything that is missing, all at once, before anything is fetched.
+/// Returns everything that is missing, before anything is downloaded.
 pub(super) fn check(kind: SourceKind) -> Result<(), KernelError> {
     if std::env::consts::ARCH != "x86_64" {
         return Err(KernelError::Architecture(std::env::consts::ARCH));
@@ -123,7 +123,7 @@ pub(super) fn static_libc() -> Option<PathBuf> {
         .output()
         .ok()?;
     let path = PathBuf::from(String::from_utf8(out.stdout).ok()?.trim());
-    // Without the file gcc answers with the bare name.
+    // If the file is missing, gcc prints the bare name.
     path.is_absolute().then_some(path)
 }
 

@@ -1,10 +1,10 @@
-//! Cells as array jobs of a cluster: packed into tasks, submitted, waited for, and submitted again
-//! where results are missing.
+//! Cells as array jobs of a cluster: packed into tasks, submitted, awaited, and resubmitted if
+//! results are missing.
 //!
 //! A task is `pathtwin lab run --task` on a worker, and writes a file of rows like that of a
-//! [segment](crate::segment). Only these files count: the scheduler's state of a task decides
-//! nothing. The state is in the folder of the results, so that another start of the program can
-//! take over ([`Batch::resume`]).
+//! [segment](crate::segment). Only these files count, not the scheduler's state of a task. The
+//! state is in the folder of the results, so that another start of the program can continue
+//! ([`Batch::resume`]).
 
 mod cost;
 mod error;
@@ -57,7 +57,7 @@ pub struct Batch<'a> {
     pub files: &'a Files,
     /// Options.
     pub options: &'a Options,
-    /// True to continue after an earlier start of the program; otherwise there must be none.
+    /// True to continue after an earlier start of the program; otherwise there must not be one.
     pub resume: bool,
 }
 
@@ -75,7 +75,7 @@ pub enum Event<'a> {
         /// Its tasks.
         active: &'a Active,
     },
-    /// The scheduler does not answer; it is asked again.
+    /// The scheduler does not respond; the query is repeated.
     Trouble(&'a BatchError),
     /// A job was cancelled, because the user stopped the program.
     Cancelled(&'a Round),
@@ -90,7 +90,7 @@ pub struct GivenUp {
     pub seed: Seed,
     /// Failed attempts.
     pub attempts: u32,
-    /// The end of the messages of its last task.
+    /// Last messages of its last task.
     pub messages: String,
 }
 
@@ -99,7 +99,7 @@ pub struct GivenUp {
 struct Pace {
     first: Duration,
     longest: Duration,
-    /// Time without an answer after which the program ends.
+    /// Time without a response after which the program ends.
     give_up: Duration,
 }
 
@@ -110,12 +110,12 @@ const PACE: Pace = Pace {
 };
 
 impl Batch<'_> {
-    /// Runs the cells with Slurm, and returns those that have no rows in the end.
+    /// Runs the cells with Slurm, and returns the cells without rows at the end.
     ///
     /// # Errors
-    /// The folder belongs to another sweep, or has a batch that is not to be resumed; a file cannot
-    /// be read or written; Slurm is missing, refuses the job, or does not answer for half an hour.
-    /// [`LabError::Stopped`]: the user stopped the program, and the job was cancelled.
+    /// The folder belongs to another sweep, or contains a batch although `resume` is false; a file
+    /// cannot be read or written; Slurm is missing, refuses the job, or does not respond for half
+    /// an hour. [`LabError::Stopped`]: the user stopped the program, and the job was cancelled.
     pub fn run(
         &self,
         stop: &AtomicBool,
@@ -180,8 +180,8 @@ impl Batch<'_> {
         Ok(round)
     }
 
-    /// The submission to continue with: the latest if its job still exists, else the next. Cells
-    /// that were given up are tried again.
+    /// The submission to continue with: the latest if its job still exists, else the next.
+    /// Abandoned cells are tried again.
     fn resumed(
         &self,
         scheduler: &dyn Scheduler,
@@ -219,7 +219,7 @@ impl Batch<'_> {
         Ok(next)
     }
 
-    /// A name that no other job has: another folder or another sweep gives another name.
+    /// A unique name: another folder or another sweep gives another name.
     fn name(&self) -> String {
         let mut hash = blake3::Hasher::new();
         hash.update(self.files.results().as_os_str().as_encoded_bytes());
@@ -347,7 +347,7 @@ fn first_attempt((cell, attempts): (usize, Attempts)) -> (usize, Attempts) {
     )
 }
 
-/// Submits a job. After a failure it is looked for, since the answer may have been lost.
+/// Submits a job. After a failure the job is searched for, since the response may have been lost.
 fn submit(
     array: &Array<'_>,
     scheduler: &dyn Scheduler,

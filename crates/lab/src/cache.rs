@@ -1,10 +1,10 @@
 //! Cache of results by content: a job that ran before in the same kernel by the same guest program
 //! is not run again.
 //!
-//! Results are looked for in this order: the user's own [`folder`], the read-only folder of a team,
-//! a [`remote`] cache over HTTP. Results found below are stored in the user's own folder, and new
-//! results go to that folder and to the remote cache. Wherever a result comes from, its checksum
-//! and key are checked, and one that fails is not used.
+//! Results are searched in this order: the user's own [`folder`], the read-only folder of a team, a
+//! [`remote`] cache over HTTP. Results from the latter two are copied to the user's own folder, and
+//! new results are stored in that folder and in the remote cache. The checksum and key of every
+//! result are checked, and a result that fails is not used.
 
 pub mod action;
 mod config;
@@ -64,7 +64,7 @@ pub enum CacheNote {
         #[source]
         why: Damage,
     },
-    /// The remote cache does not respond as it should, and is not tried again.
+    /// The remote cache violates the protocol, and is not used again.
     #[error("the cache {url} is not used any more: {why}")]
     Remote {
         /// The cache.
@@ -73,7 +73,7 @@ pub enum CacheNote {
         #[source]
         why: RemoteError,
     },
-    /// The remote cache takes no results, and gets none any more.
+    /// The remote cache rejects results, and no more are sent to it.
     #[error("the cache {url} accepts no results: {why} (PATHTWIN_CACHE_UPLOAD=no stops trying)")]
     Upload {
         /// The cache.
@@ -87,7 +87,7 @@ pub enum CacheNote {
 /// Result of a look-up.
 #[derive(Debug)]
 pub(crate) struct Found<T> {
-    /// The result; absent = there is none.
+    /// The result; absent = not in the cache.
     pub(crate) result: Option<T>,
     /// Messages of the search.
     pub(crate) notes: Vec<CacheNote>,
@@ -119,7 +119,7 @@ impl Cache {
         key.update(SCHEMA);
         add(&mut key, kernel.as_bytes());
         key.update(self.guest.as_bytes());
-        for argument in guest::arguments(job.memory_mb()) {
+        for argument in guest::arguments(job.memory_mb(), job.is_mostly_idle()) {
             add(&mut key, argument.as_bytes());
         }
         key.update(&job.seed().0.to_le_bytes());
@@ -130,8 +130,8 @@ impl Cache {
         Ok(key.finalize())
     }
 
-    /// Looks a key up, the nearest place first. `accept` makes the result of the files; files that
-    /// it does not accept are damaged.
+    /// Looks up a key, nearest location first. `accept` converts files to a result; files that it
+    /// rejects count as damaged.
     pub(crate) fn find<T>(
         &self,
         key: &blake3::Hash,
@@ -179,7 +179,7 @@ impl Cache {
     }
 
     /// Stores the files of a guest, as [`entry::encode`] writes them. Two processes that store the
-    /// same result at once write the same bytes. The result is valid although a disk is full.
+    /// same result at once write the same bytes. The result is returned even if the disk is full.
     pub(crate) fn put(&self, key: &blake3::Hash, text: &[u8]) -> Vec<CacheNote> {
         let _ = self.own.write(key, text);
         let mut notes = Vec::new();

@@ -107,9 +107,9 @@ fn digest(parts: [&[u8]; 3]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Memory of a cell's guest: room for all that its queues, windows and delays can hold, counted at
-/// three times its size because packets are kept in buffers with headers. Only the parts in use are
-/// taken from the host. In steps, because it is part of the command line.
+/// Memory of a cell's guest: for the maximum data in queues, windows and delays, times three
+/// because of packet buffer overhead. The host allocates only the parts in use. Rounded to steps,
+/// because it is part of the command line.
 pub fn memory_mb(cell: &Cell) -> u64 {
     const BASE: u64 = 192 << 20;
     let path = &cell.path;

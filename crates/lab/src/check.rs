@@ -1,4 +1,4 @@
-//! Names that a job gives, and that the lab does not have: refused before a guest boots.
+//! Detection of names in a job that the lab does not have, before a guest boots.
 
 use std::path::Path;
 
@@ -22,8 +22,8 @@ const FOLDERS: [&str; 6] = [
     "/bin",
 ];
 
-/// Refuses cells whose image is not there, or does not have a congestion control of theirs. An
-/// image of which nothing is known decides when it runs.
+/// Rejects cells whose image is missing or lacks one of their congestion controls. An image without
+/// known features is checked when it runs.
 pub(crate) fn cells(images: &Images, cells: &[Cell]) -> Result<(), LabError> {
     for cell in cells {
         let image = images.of(cell.kernel.as_ref())?;

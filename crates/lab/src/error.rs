@@ -2,7 +2,9 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use model::{cell::KernelName, record::StreamError, spec::quantity::QuantityError, text::Text};
+use model::{
+    cell::KernelName, record::StreamError, spec::quantity::QuantityError, text, text::Text,
+};
 
 use crate::{batch::BatchError, segment::SegmentError};
 
@@ -116,7 +118,7 @@ pub enum LabError {
     NoResult {
         /// End of the guest.
         how: GuestEnd,
-        /// The last lines it printed.
+        /// Its last lines of output.
         console: String,
     },
     /// The guest ran longer than it may.
@@ -124,7 +126,7 @@ pub enum LabError {
     TooLong {
         /// The limit.
         seconds: u64,
-        /// The last lines it printed.
+        /// Its last lines of output.
         console: String,
     },
     /// A program in the guest needs more memory mappings than the host allows.
@@ -149,7 +151,7 @@ pub enum LabError {
         "the guest ended without a run and without an error message; this is a bug, please report it with the spec and its seed"
     )]
     NoRun,
-    /// The user asked to stop.
+    /// The user requested to stop.
     #[error("stopped")]
     Stopped,
     /// The job of a guest cannot be written as JSON.
@@ -181,6 +183,18 @@ pub enum LabError {
 }
 
 impl LabError {
+    /// The error as a text. What a guest reports keeps its values; all else is in English.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Guest { task, report } => text!(
+                "the guest could not {task}: {report}",
+                task = task.text(),
+                report = report.clone()
+            ),
+            other => Text::plain(other.to_string()),
+        }
+    }
+
     /// For `map_err` of calls on files.
     pub(crate) fn file(
         action: &'static str,
@@ -230,13 +244,19 @@ pub enum Task {
     Prove,
 }
 
+impl Task {
+    fn text(self) -> Text {
+        match self {
+            Self::Cell => text!("run the cell"),
+            Self::Plan => text!("measure the plan"),
+            Self::Prove => text!("prove the change"),
+        }
+    }
+}
+
 impl fmt::Display for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Cell => "run the cell",
-            Self::Plan => "measure the plan",
-            Self::Prove => "prove the change",
-        })
+        self.text().fmt(f)
     }
 }
 

@@ -18,10 +18,13 @@ use crate::{
     job::{Artifacts, Job, json},
 };
 
-/// One program's exit status and output.
+/// Limit of virtual time beyond which programs are expected to wait most of the time, ns.
+const IDLE_NS: u64 = 6 * 3600 * 1_000_000_000;
+
+/// Exit status and output of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
-    /// Exit status (128 + signal, if one ended it); absent if it had to be stopped.
+    /// Exit status (128 + signal, if one ended it); absent if it was stopped.
     pub status: Option<i32>,
     /// Its standard output.
     pub stdout: Vec<u8>,
@@ -64,7 +67,7 @@ struct Program<'a> {
 /// Checks, before anything is run, that the path has the nodes and this host the programs.
 ///
 /// # Errors
-/// One of them is missing.
+/// A node or program is missing.
 pub fn check(cell: &Cell, commands: &[Command]) -> Result<(), LabError> {
     check::commands(cell, commands)
 }
@@ -124,7 +127,7 @@ impl Job for Programs<'_> {
     }
 
     fn memory_mb(&self) -> u64 {
-        // Programs of the host are larger than our own, and use memory of the guest for files.
+        // Programs of the host are larger than the guest program, and use guest memory for files.
         memory_mb(&self.exec.cell).max(1024)
     }
 
@@ -134,6 +137,11 @@ impl Job for Programs<'_> {
         std::iter::once(OUTPUT_FILE.to_owned())
             .chain(outputs)
             .collect()
+    }
+
+    /// Programs that may run for hours wait most of the time.
+    fn is_mostly_idle(&self) -> bool {
+        self.exec.limit_ns > IDLE_NS
     }
 
     /// The programs and the files of the host that they read are in no key, so they are run each

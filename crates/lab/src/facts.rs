@@ -36,7 +36,7 @@ impl Job for Probe {
         vec![OUTPUT_FILE.to_owned()]
     }
 
-    /// The boot itself is part of the answer.
+    /// A successful boot is part of the result.
     fn is_cacheable(&self) -> bool {
         false
     }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{row::Row, units::Seed};
+use model::{row::Row, text::Text, units::Seed};
 
 use crate::{
     LabError,
@@ -19,12 +19,11 @@ use crate::{
 /// The combined results of segments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gathered {
-    /// The sweep of all of them.
+    /// The common sweep.
     pub sweep: Sweep,
     /// Segments that were found; tasks of array jobs are not among them.
     pub segments: BTreeSet<Segment>,
-    /// Rows of the completed cells, in the order of the cells, without their cost: the same bytes
-    /// for every split.
+    /// Rows of the completed cells, in cell order, without their cost: identical for every split.
     pub rows: Vec<Row>,
     /// Number of completed cells.
     pub completed: usize,
@@ -37,14 +36,14 @@ pub struct Gathered {
 }
 
 /// A cell that failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Failed {
     /// Its index among all cells, from 0.
     pub cell: usize,
     /// Its seed.
     pub seed: Seed,
     /// The error.
-    pub error: String,
+    pub error: Text,
 }
 
 impl Gathered {
@@ -83,7 +82,7 @@ impl Gathered {
 ///
 /// # Errors
 /// A folder or file cannot be read; there is no segment; files belong to different specs, kernel
-/// images or guest programs; two files have different results of one cell.
+/// images or guest programs; two files have different results of a cell.
 pub fn gather(folders: &[PathBuf]) -> Result<Gathered, LabError> {
     let mut all = Cells::default();
     let mut first: Option<(PathBuf, Sweep)> = None;
@@ -149,13 +148,13 @@ fn files(folders: &[PathBuf]) -> Result<Vec<PathBuf>, LabError> {
 struct Cells {
     /// Rows, and the file they are from.
     completed: BTreeMap<usize, (PathBuf, Vec<Row>)>,
-    failed: BTreeMap<usize, (Seed, String)>,
+    failed: BTreeMap<usize, (Seed, Text)>,
 }
 
 impl Cells {
     fn add(&mut self, path: &Path, entry: Entry) -> Result<(), SegmentError> {
         let Some(rows) = entry.rows else {
-            let error = entry.error.unwrap_or_default();
+            let error = entry.error.unwrap_or_else(|| Text::fixed(""));
             self.failed.insert(entry.cell, (entry.seed, error));
             return Ok(());
         };
@@ -258,7 +257,7 @@ mod tests {
         let failed = files[0].entries[1].cell;
         files[0].entries[1] = Entry {
             rows: None,
-            error: Some("the guest ended".to_owned()),
+            error: Some(model::text!("the guest ended")),
             ..entry(failed)
         };
         let (_root, folders) = folders(&files);
@@ -266,7 +265,7 @@ mod tests {
         assert_eq!(gathered.completed, 14);
         assert!(!gathered.is_complete());
         let seed = Seed(failed as u64);
-        let error = "the guest ended".to_owned();
+        let error = model::text!("the guest ended");
         let cell = failed;
         assert_eq!(gathered.failed, [Failed { cell, seed, error }]);
         assert_eq!(gathered.missing, Segment::new(3, 4).unwrap().indices(20));
@@ -282,7 +281,7 @@ mod tests {
     fn a_cell_that_failed_on_one_machine_and_ran_on_another_is_complete() {
         let mut first = contents(1, "1/1", &[0]);
         first.entries[0].rows = None;
-        first.entries[0].error = Some("out of memory".to_owned());
+        first.entries[0].error = Some(model::text!("out of memory"));
         let (_root, folders) = folders(&[first, contents(1, "1/1", &[0])]);
         let gathered = gather(&folders).unwrap();
         assert!(gathered.is_complete() && gathered.failed.is_empty());

@@ -40,9 +40,9 @@ pub struct Cost {
 }
 
 /// The command line: the same for all cells of a memory size, because the kernel mixes it into its
-/// random numbers (drivers/char/random.c, `random_init_early`). `/proc/self/cwd` stands for the
-/// cell's folder, whatever its name.
-pub(crate) fn arguments(memory_mb: u64) -> Vec<String> {
+/// random numbers (drivers/char/random.c, `random_init_early`). `/proc/self/cwd` is the cell's
+/// folder, independent of its name.
+pub(crate) fn arguments(memory_mb: u64, is_mostly_idle: bool) -> Vec<String> {
     let mut arguments = vec![format!("mem={memory_mb}M")];
     arguments.extend(
         [
@@ -62,6 +62,10 @@ pub(crate) fn arguments(memory_mb: u64) -> Vec<String> {
         ]
         .map(str::to_owned),
     );
+    if is_mostly_idle {
+        // The lab's kernel goes on ticking when it is idle, unless told otherwise.
+        arguments.push("nohz=on".to_owned());
+    }
     arguments
 }
 
@@ -72,7 +76,7 @@ pub(crate) fn run(
     folder: &Path,
     job: &Job,
     seed: Seed,
-    memory_mb: u64,
+    arguments: Vec<String>,
 ) -> Result<Cost, LabError> {
     let file = folder.join(JOB_FILE);
     let text = serde_json::to_vec(job).map_err(LabError::GuestJob)?;
@@ -84,7 +88,7 @@ pub(crate) fn run(
         .map_err(LabError::file("use", &console))?;
     let mut command = Command::new(boot.kernel);
     command
-        .args(arguments(memory_mb))
+        .args(arguments)
         .current_dir(folder)
         .env_clear()
         .envs(kernel::ENVIRONMENT.iter().copied())
@@ -167,8 +171,8 @@ pub(crate) fn wait(
 /// Largest file of a guest that is read, bytes; a long plan writes some 100 MB.
 const LARGEST: u64 = 4 << 30;
 
-/// Reads a file of a guest. Programs in it may have put anything there: links to files of the host,
-/// pipes.
+/// Reads a file of a guest. Programs in the guest may have created links to files of the host, or
+/// pipes, there.
 pub(crate) fn read(file: &Path) -> Result<Vec<u8>, LabError> {
     sys::files::read_untrusted(file, LARGEST).map_err(LabError::file("read", file))
 }
@@ -181,7 +185,7 @@ pub(crate) fn tail(console: &Path) -> String {
     lines[lines.len().saturating_sub(20)..].join("\n")
 }
 
-/// The guest program: `PATHTWIN_GUEST`, or `pathtwin-guest` beside this program.
+/// The guest program: `PATHTWIN_GUEST`, or `pathtwin-guest` next to this program.
 ///
 /// # Errors
 /// There is no such file.

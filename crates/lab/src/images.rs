@@ -1,4 +1,4 @@
-//! The kernel images of a lab: the usual one, and those that cells name.
+//! Kernel images of a lab: the default one, and those that cells name.
 
 use std::{collections::BTreeMap, sync::Mutex};
 
@@ -7,8 +7,8 @@ use model::cell::{Cell, KernelName};
 
 use crate::LabError;
 
-/// The usual image, and others by name. Each name is looked up once: an image that is built while
-/// cells run does not change the kernel of the rest.
+/// The default image, and others by name. Each name is looked up once: an image that is built while
+/// cells run does not change the kernel of later cells.
 #[derive(Debug)]
 pub(crate) struct Images {
     usual: Image,
@@ -31,7 +31,7 @@ impl Images {
     /// The image of a name.
     ///
     /// # Errors
-    /// There is none, or it cannot be used.
+    /// There is no such image, or it cannot be used.
     pub(crate) fn of(&self, name: Option<&KernelName>) -> Result<Image, LabError> {
         let Some(name) = name else {
             return Ok(self.usual.clone());

@@ -43,6 +43,12 @@ pub trait Job: Sync {
         Duration::ZERO
     }
 
+    /// Returns true if little happens in most of its time. Its kernel then stops its ticks while
+    /// nothing runs, which makes idle days cheap, and packets dearer.
+    fn is_mostly_idle(&self) -> bool {
+        false
+    }
+
     /// Returns true if the same job in the same kernel by the same guest program always has the
     /// same result, which may then be cached.
     fn is_cacheable(&self) -> bool {
@@ -94,6 +100,10 @@ impl<J: Job> Job for Fresh<J> {
         self.0.length()
     }
 
+    fn is_mostly_idle(&self) -> bool {
+        self.0.is_mostly_idle()
+    }
+
     fn is_cacheable(&self) -> bool {
         false
     }
@@ -123,10 +133,10 @@ impl Artifacts {
         }
     }
 
-    /// Reads those of the files that exist.
+    /// Reads the existing ones of the files.
     ///
     /// # Errors
-    /// One exists and cannot be read.
+    /// An existing file cannot be read.
     pub(crate) fn read(folder: &Path, names: Vec<String>, cost: Cost) -> Result<Self, LabError> {
         let mut files = BTreeMap::new();
         for name in names {

@@ -1,8 +1,8 @@
-//! A spec's segments as a Kubernetes Indexed Job.
+//! Segments of a spec as a Kubernetes Indexed Job.
 //!
 //! Kubernetes passes each pod of such a Job its number in `JOB_COMPLETION_INDEX` (Kubernetes
-//! documentation, "Indexed Job for Parallel Processing with Static Work Assignment"), which is all
-//! that a segment needs: pods are independent. All write to one volume claim.
+//! documentation, "Indexed Job for Parallel Processing with Static Work Assignment"), which
+//! identifies a segment: pods are independent. All write to one volume claim.
 
 use model::cell::Cell;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::cell::memory_mb;
 
 /// Maximum size of a ConfigMap (Kubernetes documentation, "ConfigMaps": 1 MiB), less the other
 /// fields.
-const MOST_SPEC: usize = (1 << 20) - 4096;
+const MAX_SPEC: usize = (1 << 20) - 4096;
 
 /// Name of a Kubernetes object: a DNS label (RFC 1123), 1 to 63 lower-case letters, digits and
 /// inner hyphens.
@@ -74,7 +74,7 @@ impl Job<'_> {
     /// # Errors
     /// The spec is too large for a ConfigMap.
     pub fn manifest(&self) -> Result<Value, ManifestError> {
-        if self.spec.len() > MOST_SPEC {
+        if self.spec.len() > MAX_SPEC {
             return Err(ManifestError::Size(self.spec.len()));
         }
         Ok(json!({
@@ -119,7 +119,7 @@ impl Job<'_> {
     }
 
     fn container(&self) -> Value {
-        // The arguments come as $1, $2, …: nothing of them is read by the shell.
+        // The arguments are passed as $1, $2, …, so that the shell does not interpret them.
         let command = format!(
             "exec pathtwin lab run /spec/spec.toml \"$@\" --segment \"$((JOB_COMPLETION_INDEX + 1))/{}\" \
              --out /results --resume --jobs 1 --no-cache --output jsonl > /dev/null",

@@ -1,11 +1,11 @@
 //! The host side of the lab: kernel image, boot, jobs, cache, parallel guests.
 //!
-//! [`Lab::open`] is the only way in. It runs a [`job::Job`]: a cell, a plan
+//! [`Lab::open`] is the only entry. It runs a [`job::Job`]: a cell, a plan
 //! ([`model::job::Measure`]) or programs ([`exec::Programs`]). Each boots the kernel on one
 //! processor, with a folder in memory as its root; many run side by side; results are cached by
-//! content. [`Engine::Native`] runs them on the host's kernel instead. [`rows`] makes flat rows of
-//! the result of a cell. Where one machine is not enough, [`segment`] runs a part of the cells of a
-//! spec, and [`gather`] combines the parts; [`batch`] does both as array jobs of a cluster.
+//! content. [`Engine::Native`] runs them on the host's kernel instead. [`rows`] converts the result
+//! of a cell to flat rows. Where one machine is not enough, [`segment`] runs a part of the cells of
+//! a spec, and [`gather`] combines the parts; [`batch`] does both as array jobs of a cluster.
 
 pub mod batch;
 mod cache;

@@ -1,5 +1,4 @@
-//! Lists of plans one after the other, of which each depends on the results of those before: a
-//! search.
+//! Consecutive lists of plans, each depending on the results of earlier ones: a search.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -14,7 +14,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// A process this close below the limit is full: a mapping in the middle of another adds two.
 const MARGIN: usize = 2;
 
-/// Successive checks that must find a process full: one that is full only briefly continues.
+/// Number of successive checks that must find a process at the limit: a brief peak is ignored.
 const TIMES: u32 = 2;
 
 /// The check of one guest.
@@ -34,7 +34,7 @@ impl Mappings {
         }
     }
 
-    /// Checks the guest whose kernel is the process `leader`, if it is time to.
+    /// Checks the guest whose kernel is the process `leader`, if a check is due.
     pub(crate) fn check(&mut self, now: Instant, leader: u32) -> Result<(), LabError> {
         let Some(limit) = self.limit.filter(|_| now >= self.next) else {
             return Ok(());

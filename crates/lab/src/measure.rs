@@ -1,4 +1,4 @@
-//! A plan between the ends of a lab path.
+//! Jobs that run a plan between the ends of a lab path.
 
 use model::{
     cell::{Cell, KernelName},
@@ -29,7 +29,7 @@ pub struct Measured {
     pub cached: bool,
 }
 
-/// Memory of a guest that carries out a plan, MiB: its records are kept until its end.
+/// Memory of a guest that runs a plan, MiB: its records are in memory until its end.
 pub(crate) fn plan_memory_mb(cell: &Cell) -> u64 {
     memory_mb(cell).max(1024)
 }

@@ -1,9 +1,9 @@
 //! Jobs in the kernel of this host, in real time, as root, by the same guest program.
 //!
-//! All that it creates belongs to network namespaces that only descriptors of the guest program
-//! keep alive. However that program ends, the kernel removes them: there is nothing to clean up,
-//! and nothing of the host's own is changed. Only its folder in memory can be left, and the next
-//! start removes that.
+//! Everything it creates belongs to network namespaces that exist only as long as the guest program
+//! holds their descriptors. However that program ends, the kernel removes them: no cleanup is
+//! needed, and the host's own settings are not changed. Only its folder in memory can remain, and
+//! the next start removes it.
 
 use std::{
     path::Path,

@@ -1,4 +1,4 @@
-//! The entry to the lab: its configuration, and runs of jobs through pool and cache.
+//! Entry to the lab: its configuration, and runs of jobs through pool and cache.
 
 use std::{
     fs,
@@ -26,7 +26,7 @@ use crate::{
 /// Kernel that runs the jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// The lab's own, as a process for each job, in virtual time, without privileges.
+    /// The lab's own kernel, as a process for each job, in virtual time, without privileges.
     #[default]
     Uml,
     /// This host's, in real time, as root: one job after the other, because they share its
@@ -41,7 +41,7 @@ pub struct Config {
     pub engine: Engine,
     /// True to store results in the cache and to use cached ones.
     pub cache: bool,
-    /// Guests at once; absent = one a processor, which is fastest.
+    /// Maximum number of concurrent guests; absent = one per processor, the fastest.
     pub jobs: Option<NonZeroUsize>,
     /// Real time after which a guest is ended.
     pub wall_limit: Duration,
@@ -135,15 +135,15 @@ impl Lab {
     /// SHA-256 of the kernel images that cells need.
     ///
     /// # Errors
-    /// One of them is missing or cannot be used, or the engine is the native one.
+    /// An image is missing or cannot be used, or the engine is the native one.
     pub fn image_hashes(&self, cells: &[Cell]) -> Result<String, LabError> {
         let images = self.images.as_ref().ok_or(LabError::NoImage)?;
         images.hashes(cells)
     }
 
     /// Checks, before anything is run, that the engine's kernel has the features that the cells
-    /// need. The lab's own kernel has all queues and tunnels that a spec can name, but not any
-    /// congestion control.
+    /// need. The lab's own kernel has all queues and tunnels that a spec can name, but not all
+    /// congestion controls.
     ///
     /// # Errors
     /// The kernel lacks something, or cannot be probed.
@@ -252,7 +252,7 @@ impl Lab {
     }
 }
 
-/// The result under a key; else by a guest, and then stored.
+/// Returns the cached result of a key, or runs the job in a guest and stores its result.
 fn cached_or_run<J: Job>(
     cache: &Cache,
     key: &blake3::Hash,
@@ -300,6 +300,7 @@ fn run_guest<J: Job>(boot: Boot<'_>, job: &J) -> Result<Artifacts, LabError> {
 
 fn in_folder<J: Job>(boot: Boot<'_>, job: &J, folder: &Path) -> Result<Artifacts, LabError> {
     job.prepare(folder)?;
-    let cost = guest::run(boot, folder, &job.guest_job(), job.seed(), job.memory_mb())?;
+    let arguments = guest::arguments(job.memory_mb(), job.is_mostly_idle());
+    let cost = guest::run(boot, folder, &job.guest_job(), job.seed(), arguments)?;
     Artifacts::read(folder, job.files(), cost)
 }

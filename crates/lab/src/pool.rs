@@ -1,4 +1,4 @@
-//! Pool of workers: many jobs side by side, one guest a processor, each pinned to its own.
+//! Pool of workers for concurrent jobs: one guest per processor, pinned to it.
 
 use std::{
     num::NonZeroUsize,
@@ -40,7 +40,7 @@ pub(crate) struct One<T> {
 
 /// Runs `count` jobs in parallel, up to a limit, and reports each as it ends, on the calling
 /// thread. `one` runs the job of an index, on its own processor if there is one. Returns when all
-/// have ended or were stopped; those that were not begun are never reported.
+/// have ended or were stopped; jobs that were not started are never reported.
 pub(crate) fn each<T: Send>(
     count: usize,
     at_once: NonZeroUsize,

@@ -21,12 +21,12 @@ pub struct Pace {
     started: Instant,
     total: usize,
     done: usize,
-    /// Those of them that took time.
+    /// Jobs that were run, not taken from the cache.
     ran: u32,
 }
 
 impl Pace {
-    /// None of this many has ended.
+    /// Progress of `total` jobs, none of which has ended.
     pub fn new(total: usize) -> Self {
         Self {
             started: Instant::now(),

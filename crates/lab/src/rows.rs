@@ -129,7 +129,7 @@ fn failed(flow: &Flow) -> Option<Text> {
     ))
 }
 
-/// A guest short of memory limits its flows, which shows nothing about the path.
+/// A guest that runs out of memory limits its flows, which shows nothing about the path.
 fn memory_pressure(output: &model::record::Output) -> Option<Text> {
     (output.memory(MemoryCounter::Pressure) > 0).then(|| text!("the guest ran short of TCP memory"))
 }

@@ -1,4 +1,4 @@
-//! The folder in memory with the guests' root and the folders of the cells; removed at the end.
+//! Folder in memory with the guests' root and the folders of the cells; removed at the end.
 //!
 //! ```text
 //! pathtwin-PID-…/          named by its owner
@@ -23,7 +23,7 @@ use crate::LabError;
 const PREFIX: &str = "pathtwin-";
 const LOCK: &str = "lock";
 
-/// A folder without a lock that is younger may be one whose owner is about to lock it.
+/// A younger folder without a lock may belong to a process that is about to lock it.
 const SETTLED: Duration = Duration::from_secs(60);
 
 /// Mount points of a guest.
@@ -73,8 +73,8 @@ impl Sandbox {
     }
 }
 
-/// The lock of a sandbox. It gets its name when it is locked, so that nobody finds it unlocked
-/// before.
+/// The lock of a sandbox. It is renamed to its final name after locking, so that it is never
+/// visible unlocked.
 fn lock(folder: &Path) -> io::Result<Lock> {
     let new = folder.join("new");
     let held = Lock::exclusive(&new, Duration::ZERO)?;
@@ -105,8 +105,9 @@ fn remove_orphans(base: &Path) {
     }
 }
 
-/// Returns true if nobody holds the lock of a sandbox. Process ids do not show it: a container that
-/// shares the folder has its own. They decide only about sandboxes of versions that had no lock.
+/// Returns true if no process holds the lock of a sandbox. Process ids are not sufficient, since a
+/// container that shares the folder has a separate PID namespace. They are used only for sandboxes
+/// of versions without a lock.
 fn is_orphan(folder: &Path, pid: u32) -> bool {
     let lock = folder.join(LOCK);
     match fs::symlink_metadata(&lock) {
@@ -127,7 +128,7 @@ mod tests {
     /// A process in a container that shares /dev/shm once removed the sandboxes of living
     /// processes, whose numbers it cannot see.
     #[test]
-    fn a_sandbox_is_kept_while_its_owner_lives_whatever_its_number() {
+    fn a_sandbox_exists_while_its_owner_lives_regardless_of_its_pid() {
         let base = tempfile::tempdir().unwrap();
         // No process has this number: the largest is 2^22 (PID_MAX_LIMIT, include/linux/threads.h).
         let folder = base.path().join("pathtwin-4194305-x");

@@ -20,7 +20,7 @@ use crate::{Done, Lab, LabError, cell::CellResult};
 pub use error::SegmentError;
 use file::{Header, Part, SegmentFile};
 
-/// One of N parts of a spec's cells.
+/// A part of a spec's cells, one of N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Segment {
     /// Number of segments, at least 1.
@@ -38,7 +38,7 @@ impl Segment {
     /// All cells.
     pub const WHOLE: Self = Self { count: 1, index: 0 };
 
-    /// Segment `number` of `count`, from 1; absent if there is none.
+    /// Segment `number` of `count`, from 1; `None` if there is no such segment.
     pub fn new(number: usize, count: usize) -> Option<Self> {
         let index = number.checked_sub(1)?;
         (index < count).then_some(Self { count, index })
@@ -128,7 +128,7 @@ impl FromStr for TaskId {
 pub struct Task<'a> {
     /// Name of the spec.
     pub name: &'a str,
-    /// All cells of the spec, not only those of the part.
+    /// All cells of the spec, not only the part's cells.
     pub cells: &'a [Cell],
     /// The part.
     pub part: Part,
@@ -136,7 +136,7 @@ pub struct Task<'a> {
     pub indices: &'a [usize],
     /// The folder of the part's file.
     pub folder: &'a Path,
-    /// True to keep results in an existing file; otherwise there must be no file.
+    /// True to continue an existing file; otherwise the file must not exist.
     pub resume: bool,
 }
 
@@ -151,13 +151,13 @@ pub struct Outcome {
     pub completed: usize,
 }
 
-/// Runs the cells of a part whose rows are not in its file, and appends the rows of each when
-/// it ends. Cells that failed before are run again. `on_done` gets the index of each cell among
-/// all cells. `stop` is set if the file cannot be written.
+/// Runs the cells of a part whose rows are missing in its file, and appends the rows of each when
+/// it ends. Cells that failed before are run again. `on_done` gets the index of each cell among all
+/// cells. `stop` is set if the file cannot be written.
 ///
 /// # Errors
-/// The file cannot be read or written, it exists and is not to be resumed, or it belongs to another
-/// spec, kernel image or guest program.
+/// The file cannot be read or written, it exists although `resume` is false, or it belongs to
+/// another spec, kernel image or guest program.
 pub fn run(
     lab: &Lab,
     task: Task<'_>,

@@ -1,5 +1,5 @@
-//! The cases: every spec expands to cells, every published figure belongs to one of them, and the
-//! demo produces the figures of its report.
+//! Checks of the cases: every spec expands to cells, every published figure matches one of them,
+//! and the demo produces the figures of its report.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

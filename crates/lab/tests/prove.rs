@@ -1,4 +1,4 @@
-//! Remedies on the hosts of a lab path by the real `tune`: kept where they help, undone where not.
+//! Remedies on the hosts of a lab path by the real `tune`: kept if they help, otherwise undone.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -21,7 +21,7 @@ use model::{
     text,
 };
 
-/// One flow each way, with the settings of the hosts.
+/// One flow in each direction, with the settings of the hosts.
 fn plan() -> Plan {
     let text = "[[step]]\nkind = \"tcp\"\ndirection = \"down\"\nflows = 1\ncc = [\"default\"]\n\
                 warmup_s = 2.0\nduration_s = 8\n[[step]]\nkind = \"tcp\"\ndirection = \"up\"\n\
@@ -78,7 +78,7 @@ fn bbr(on: Location) -> Remedy {
 /// Random loss in one direction, and a buffer of a bandwidth-delay product.
 const DEEP: &str = "[path]\nrtt = \"40ms\"\nrate = \"20mbit\"\n[path.down]\nloss = \"1%\"\n";
 
-/// Its buffer is small, or the queue that bbr builds would be too much for the guard on delay.
+/// The buffer is small, otherwise the queue that bbr builds would violate the guard on delay.
 const LOSSY: &str =
     "[path]\nrtt = \"40ms\"\nrate = \"20mbit\"\nbuffer = \"4ms\"\n[path.down]\nloss = \"1%\"\n";
 

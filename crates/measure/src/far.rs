@@ -43,8 +43,8 @@ impl Far {
     /// Opens a session.
     ///
     /// # Errors
-    /// Nothing listens at `address`, it is no server of this protocol, or it does not let this
-    /// client in.
+    /// Nothing listens at `address`, it is not a server of this protocol, or it rejects this
+    /// client.
     pub fn connect(address: SocketAddr, key: &Key, program: &str) -> Result<Self, FarError> {
         let stream = TcpStream::connect_timeout(&address, TIMEOUT)
             .map_err(|source| FarError::Connect { address, source })?;
@@ -96,8 +96,8 @@ impl Far {
         Ok(facts.facts)
     }
 
-    /// Lets the far host remember its counters, and with `hotspots` sample its processors from now
-    /// on if it may.
+    /// Makes the far host record its counters, and with `hotspots` sample its processors from now
+    /// on if permitted.
     ///
     /// # Errors
     /// The far end refuses, or the session failed.
@@ -182,12 +182,11 @@ impl Far {
     }
 }
 
-/// The outcome in the content of a message that replies to `finish`, as [`Far::finish`] reads it;
-/// `None`: the far end refuses. `requested`: number of that request; `limit`: most bytes that the
-/// message may have when it is inflated.
+/// The outcome in a reply to `finish`, as read by [`Far::finish`]; `None`: the far end refuses.
+/// `requested`: number of that request; `limit`: maximum bytes of the inflated message.
 ///
 /// # Errors
-/// It is too long or damaged, or the reply to something else, or the outcome of another service.
+/// It is too long or damaged, the reply to another request, or the outcome of another service.
 pub fn outcome<S: Service>(
     requested: u32,
     deflated: bool,

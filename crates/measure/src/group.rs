@@ -1,4 +1,4 @@
-//! A group of probes on each layer: the delay of a path without load, in no Run.
+//! Groups of probes on each layer: the delay of a path without load, outside of any Run.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -18,17 +18,17 @@ pub struct Group {
     pub layer: Layer,
     /// The address family.
     pub family: IpVersion,
-    /// Round trips of those that were answered, without the time at the far end, ns.
+    /// Round trips of the answered probes, without the time at the far end, ns.
     pub rtt_ns: Vec<u64>,
     /// Number of unanswered probes.
     pub lost: u64,
 }
 
-/// Sends `count` probes on each layer, one every `every`, in one session.
+/// Sends `count` probes on each layer at the interval `every`, in one session.
 ///
 /// # Errors
-/// There is no session with the far end. A layer on which no datagram is answered is one whose
-/// probes are all lost.
+/// There is no session with the far end. If no datagram is answered on a layer, all its probes
+/// count as lost.
 pub fn probes(
     control: SocketAddr,
     (key, program): (&Key, &str),
@@ -44,7 +44,7 @@ pub fn probes(
             Ok(socket) => {
                 let probing =
                     Probing::start(socket, every).map_err(Action::Probe.failed(address))?;
-                // The last probe is sent within the span, and one after it is not.
+                // The last probe is sent within the span, but no further one.
                 let span = every.saturating_mul(count).saturating_sub(every / 2);
                 Instant::now().after(span).wait();
                 probing.finish().iter().map(|probe| probe.rtt_ns).collect()

@@ -11,7 +11,7 @@ use traffic::wire::{Key, key};
 /// Environment variable with a key.
 pub const VARIABLE: &str = "PATHTWIN_KEY";
 
-/// Largest file that may hold a key, bytes: a key has 69, and there may be blanks around it.
+/// Maximum size of a key file, bytes: a key has 69, possibly with surrounding whitespace.
 const LARGEST: u64 = 4096;
 
 /// Error reading or creating a key.
@@ -47,7 +47,7 @@ pub enum KeyError {
     /// The kernel returned no random bytes.
     #[error("cannot generate a key: {0}")]
     Generate(#[source] io::Error),
-    /// A new key cannot be kept.
+    /// A new key cannot be stored.
     #[error("cannot write the key to {}: {source}", path.display())]
     Write {
         /// The file.
@@ -84,11 +84,11 @@ pub struct ClientKey {
     pub on_command_line: bool,
 }
 
-/// The key of a client: `given` on the command line as a file, as `-` for `input`, or as itself;
+/// The key of a client: `given` on the command line as a file, as `-` for `input`, or directly;
 /// else from the environment, else from the user's file.
 ///
 /// # Errors
-/// There is none, or it cannot be read.
+/// There is no key, or it cannot be read.
 pub fn of_client(given: Option<&str>, input: impl Read) -> Result<ClientKey, KeyError> {
     let variable = std::env::var(VARIABLE).ok();
     let file = || default_file().filter(|file| file.exists());
@@ -123,17 +123,17 @@ fn file_name(host: &str) -> String {
     name
 }
 
-/// The key that a host was measured with before.
+/// The stored key of a host that was measured before.
 ///
 /// # Errors
-/// Its file cannot be read, can be read by others, or is no key.
+/// Its file cannot be read, can be read by others, or is not a key.
 pub fn known(host: &str) -> Result<Option<Key>, KeyError> {
     let file = known_folder().map(|folder| folder.join(file_name(host)));
     let there = file.filter(|file| file.exists());
     there.map(|file| from_file(&file)).transpose()
 }
 
-/// Keeps the key of a host, for its owner only. False: it was known already.
+/// Stores the key of a host, readable by its owner only. False: it was already stored.
 ///
 /// # Errors
 /// There is no home folder, or the file cannot be written.
@@ -186,7 +186,7 @@ fn parse(bytes: &[u8], from: &str) -> Result<Key, KeyError> {
 /// The key of a server, from a file or the user's own, and the file if it was generated just now.
 ///
 /// # Errors
-/// The file cannot be read or written, or is no key.
+/// The file cannot be read or written, or is not a key.
 pub fn of_server(file: Option<&Path>) -> Result<(Key, Option<PathBuf>), KeyError> {
     let file = match file {
         Some(file) => file.to_owned(),

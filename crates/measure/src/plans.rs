@@ -1,4 +1,4 @@
-//! The plans that come with the program, and plans from files.
+//! Built-in plans, and plans from files.
 
 mod file;
 
@@ -14,7 +14,7 @@ const SWEEP_TO: u64 = 2_000_000_000;
 /// The first rate of a sweep, bit/s of payload.
 const SWEEP_FROM: u64 = 500_000;
 
-/// About a minute: each thing a few times.
+/// About a minute: few repeats of each step.
 pub fn quick() -> Plan {
     let mut steps = vec![
         step(Measurement::Pmtu, 3.0),
@@ -35,7 +35,7 @@ pub fn quick() -> Plan {
     }
 }
 
-/// One turn of a proof: a flow each way, with the congestion control that its host gives it.
+/// A turn of a proof: a flow in each direction, with the default congestion control of its host.
 pub fn turns() -> Plan {
     let mut steps = vec![step(Measurement::Idle, 1.0)];
     for direction in [LoadDirection::Down, LoadDirection::Up] {

@@ -6,12 +6,7 @@ use std::{
     time::Duration,
 };
 
-use model::{
-    net::Layer,
-    run::Unreached,
-    text,
-    text::{Text, Value},
-};
+use model::{net::Layer, run::Unreached, text, text::Text};
 use traffic::wire::PORT;
 
 use crate::run::Target;
@@ -21,9 +16,9 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Reason why a host cannot be reached.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum ReachError {
-    /// The name resolves to nothing.
-    #[error("{host}: {source}")]
+    /// The name has no address.
     Resolve {
         /// The name.
         host: String,
@@ -31,10 +26,8 @@ pub enum ReachError {
         source: io::Error,
     },
     /// The name has no addresses.
-    #[error("{0} has no address")]
     NoAddress(String),
-    /// No address answered; this is the last that was tried.
-    #[error("connect to {address}: {source}")]
+    /// No address answered; this is the last one tried.
     Connect {
         /// The address.
         address: SocketAddr,
@@ -53,16 +46,15 @@ impl ReachError {
             Self::NoAddress(host) => text!("{host} has no address", host = host),
             Self::Connect { address, source } => text!(
                 "connect to {address}: {source}",
-                address = Value::Name(address.to_string()),
+                address = *address,
                 source = source
             ),
         }
     }
 }
 
-/// The addresses of `HOST` or `HOST:PORT` that take connections, at most one of each family, in the
-/// resolver's order. Without a port in it, it is `port`,
-/// else that of `pathtwin serve`.
+/// The addresses of `HOST` or `HOST:PORT` that accept connections, at most one per family, in the
+/// resolver's order. The default port is `port`, else that of `pathtwin serve`.
 ///
 /// # Errors
 ///
@@ -97,7 +89,7 @@ pub struct FarEnd {
 }
 
 impl FarEnd {
-    /// The address from which this host reaches it. Nothing is sent.
+    /// The local address of the route to it. Nothing is sent.
     ///
     /// # Errors
     /// There is no route to it.
@@ -114,8 +106,8 @@ impl FarEnd {
     /// Finds a far end: the addresses of [`host()`], and those of `via` inside tunnels.
     ///
     /// # Errors
-    /// The name has no addresses, or none of them answers. One inside a tunnel that does not is
-    /// [`Self::unreached`].
+    /// The name has no addresses, or none of them answers. Unreachable addresses inside a tunnel
+    /// are in [`Self::unreached`] instead.
     pub fn find(name: &str, port: Option<u16>, via: &[IpAddr]) -> Result<Self, ReachError> {
         let reached = host(name, port)?;
         let none = || ReachError::NoAddress(name.to_owned());
@@ -162,12 +154,12 @@ pub fn through_tunnel(address: SocketAddr) -> Result<(), ReachError> {
         .map_err(|source| ReachError::Connect { address, source })
 }
 
-/// The first of some addresses that takes connections. A single one is not tried: an iperf3 server
-/// reports a connection without a test as an error.
+/// The first address that accepts connections. A single one is not tried: an iperf3 server reports
+/// a connection without a test as an error.
 ///
 /// # Errors
 ///
-/// There is none, or none of several answers within five seconds.
+/// There is no address, or none of several answers within five seconds.
 pub fn first(name: &str, addresses: &[SocketAddr]) -> Result<SocketAddr, ReachError> {
     if let [only] = addresses {
         return Ok(*only);
@@ -222,7 +214,7 @@ mod tests {
         assert_eq!(of("2001:db8::1"), [SocketAddr::new(bare, PORT)]);
     }
 
-    /// Both addresses are this host's own: one takes connections on the port, the other does not.
+    /// Both addresses belong to this host: one accepts connections on the port, the other does not.
     #[test]
     fn a_tunnel_that_does_not_answer_is_reported_and_not_measured() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,4 +1,4 @@
-//! The near end: execution of a plan against a far end.
+//! Execution of a plan by the near end.
 
 mod bench;
 mod budget;

@@ -1,4 +1,4 @@
-//! The far end: a server that measures with holders of its key.
+//! Server of the far end, for clients with its key.
 //!
 //! One thread takes new connections (the gate), one for each UDP socket proves addresses, and each
 //! client that has proved to hold the key gets one more, and one for each connection of its loads.
@@ -33,7 +33,7 @@ use traffic::{
     wire::{ChannelError, Key, message::Order},
 };
 
-pub use reached::reached_at;
+pub use reached::target;
 pub use rejected::Rejected;
 
 use registry::Registry;
@@ -65,7 +65,7 @@ pub enum Event {
     Ordered(SocketAddr, Order),
     /// It disconnected, or was disconnected because of this.
     Disconnected(SocketAddr, Option<ChannelError>),
-    /// One was not served because of this.
+    /// A client was rejected for this reason.
     Rejected(SocketAddr, Rejected),
 }
 
@@ -92,7 +92,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// An address cannot be bound: it is no address of this host, or its port is taken.
+    /// An address cannot be bound: it is not an address of this host, or its port is in use.
     pub fn bind(addresses: &[SocketAddr], config: Config) -> io::Result<Self> {
         let name = |address: &SocketAddr, e: io::Error| {
             io::Error::new(e.kind(), format!("listen on {address}: {e}"))

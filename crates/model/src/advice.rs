@@ -89,8 +89,8 @@ pub struct Unchanged {
 
 /// Outcome of one flow in one direction: medians over members and seeds.
 ///
-/// Early documents of version 1 have the median for a 99th percentile that was not measured, and 0
-/// for retransmissions that were not.
+/// Early documents of version 1 have the median in place of a 99th percentile that was not
+/// measured, and 0 in place of unknown retransmissions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Direction of the data.
@@ -108,7 +108,7 @@ pub struct Outcome {
     pub retransmitted: Option<f64>,
 }
 
-/// A remedy or several together that were tried.
+/// A candidate that was tried: one remedy, or several together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
     /// In a few words.
@@ -119,8 +119,8 @@ pub struct Tried {
     pub remedies: Vec<Remedy>,
     /// Effect on the goal.
     pub effect: Effect,
-    /// Reason why it has no effect here and where it would help, which part of it acts, or what it
-    /// costs.
+    /// Reason why it has no effect here and where it would help, the part that has an effect, or
+    /// its cost.
     #[serde(
         rename = "text",
         alias = "says",
@@ -162,9 +162,9 @@ pub enum Origin {
     Finding,
     /// A recipe that people copy.
     Recipe,
-    /// One part of such a recipe.
+    /// A part of a recipe.
     Part,
-    /// Two of the others that help, together.
+    /// Two candidates that help, applied together.
     Pair,
 }
 
@@ -223,7 +223,7 @@ pub enum AdviceError {
     )]
     Newer(u32),
     /// The advised index is not an index of the candidates tried.
-    #[error("the advice advises number {0} of {1} that were tried")]
+    #[error("the advice names candidate {0} of {1}")]
     Advised(usize, usize),
 }
 
@@ -255,7 +255,7 @@ impl Advice {
     /// Reads an Advice from JSON.
     ///
     /// # Errors
-    /// The text is no Advice, was written by a later version, or advises a remedy that was not
+    /// The text is not an Advice, was written by a later version, or advises a remedy that was not
     /// tried.
     pub fn parse(text: &[u8]) -> Result<Self, AdviceError> {
         #[derive(Deserialize)]
@@ -282,7 +282,7 @@ impl Advice {
 }
 
 impl Tried {
-    /// A change of a direction.
+    /// Returns the change of a figure in a direction.
     pub fn change(&self, direction: Direction, figure: AdviceFigure) -> Option<&Change> {
         let mut all = self.changes.iter();
         all.find(|c| c.direction == direction && c.figure == figure)
@@ -290,7 +290,7 @@ impl Tried {
 }
 
 impl Outcome {
-    /// A figure of it; absent if it was not measured.
+    /// Returns a figure; absent if it was not measured.
     pub fn value(&self, figure: AdviceFigure) -> Option<f64> {
         figure.of(self)
     }

@@ -60,7 +60,7 @@ pub struct Cell {
     /// Interval of the TCP_INFO and queue series.
     #[serde(rename = "sample_ns", with = "nanos")]
     pub sample: Duration,
-    /// Kernel image that runs it; absent = the usual one of the lab.
+    /// Kernel image that runs it; absent = the lab's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelName>,
     /// The path between the two ends.

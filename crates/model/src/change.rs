@@ -3,7 +3,7 @@
 //! A Change is written to a journal before anything is changed. Its steps hold the old values as
 //! read, so that another process, or the next start of the program, can undo it.
 
-mod commands;
+pub(crate) mod commands;
 mod error;
 mod id;
 pub mod parse;
@@ -157,7 +157,7 @@ impl ChangeError {
     /// The error with its values, for reports in any language. Messages of a parser are English.
     pub fn text(&self) -> Text {
         match self {
-            Self::Malformed(error) => text!("not a change: {error}", error = error.to_string()),
+            Self::Malformed(error) => text!("not a change: {error}", error = error),
             Self::Newer(schema) => text!(
                 "a change of schema {schema}; this program reads up to {known}",
                 schema = *schema,

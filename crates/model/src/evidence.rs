@@ -1,6 +1,6 @@
 //! Counter increases and processor use of a host during a measurement.
 //!
-//! Counters are read before and after, and their increase is kept. A group that could not be read
+//! Counters are read before and after, and their increase is stored. A group that could not be read
 //! is absent, as is a counter that this kernel does not have.
 
 mod counter;

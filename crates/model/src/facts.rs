@@ -153,10 +153,10 @@ pub struct CongestionFacts {
     /// Default for new sockets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// Those an unprivileged process may select.
+    /// Congestion controls that an unprivileged process may select.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed: Option<Vec<String>>,
-    /// Those loaded; more may exist as modules.
+    /// Loaded congestion controls; more may exist as modules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available: Option<Vec<String>>,
 }

@@ -1,11 +1,15 @@
 //! Queries of a history: document kinds, lists, series of figures, and changes in them.
 
+mod kept;
 mod name;
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
+use crate::{text, text::Text};
+
+pub use kept::{is_kept, labels_of};
 pub use name::{FigureName, Named, StepName};
 
 /// Kind of a document.
@@ -32,6 +36,16 @@ impl Kind {
             Self::Findings => "findings",
             Self::Advice => "advice",
             Self::Change => "change",
+        }
+    }
+
+    /// Its name in sentences.
+    pub fn text(self) -> Text {
+        match self {
+            Self::Run => text!("run"),
+            Self::Findings => text!("findings"),
+            Self::Advice => text!("advice"),
+            Self::Change => text!("change"),
         }
     }
 }
@@ -63,11 +77,11 @@ pub struct Entry {
     pub kind: Kind,
     /// Id.
     pub id: String,
-    /// Version of its shape.
+    /// Its schema version.
     pub schema: u32,
     /// Creation time, µs since 1970.
     pub created_us: u64,
-    /// The path it is of.
+    /// Its path.
     pub path: String,
     /// Its labels.
     pub labels: BTreeMap<String, String>,
@@ -120,7 +134,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// A point of one sample without an interval, which is in no history.
+    /// A point of a single sample without an interval, outside of any history.
     pub fn of(run: &str, created_us: u64, median: f64) -> Self {
         Self {
             run: run.to_owned(),

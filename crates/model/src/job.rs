@@ -88,7 +88,7 @@ pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 pub enum Outcome {
     /// A Run, and the name of the result.
     Run(Box<Run>, String),
-    /// None, and why.
+    /// No Run, and the reason.
     Failed(Cause),
 }
 
@@ -152,7 +152,7 @@ impl ProveOutput {
     }
 }
 
-/// Texts in a list; a document of an earlier program has all of them in one.
+/// Texts as a list; documents of earlier programs hold a single text.
 fn some_or_one<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Text>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

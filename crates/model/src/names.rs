@@ -1,7 +1,7 @@
-//! Enumerations that documents and options hold by name.
+//! Enumerations stored by name in documents and options.
 
 /// Reading and writing of an enumeration by its name. It needs `ALL`, `name()` and `Copy`;
-/// `$unknown` is the error for a name that none has, and holds it.
+/// `$unknown` is the error for an unknown name, and holds that name.
 macro_rules! by_name {
     ($figure:ident, $unknown:ident) => {
         impl std::str::FromStr for $figure {

@@ -2,7 +2,7 @@
 //!
 //! A [`Path`] holds the known parameters of each layer and direction, each with a value, an
 //! interval and a source. Unknown parameters are absent. It contains no host names and no
-//! addresses. [`Path::cell`] makes a lab path of it, with defaults for unknown parameters;
+//! addresses. [`Path::cell`] converts it to a lab path, with defaults for unknown parameters;
 //! [`Path::of`] returns the true path of a cell.
 //!
 //! ```

@@ -15,7 +15,7 @@ pub const PLAN_SCHEMA: u32 = 1;
 /// then does a change of the host's settings affect the measurement.
 pub const OF_HOST: &str = "default";
 
-/// A plan that comes with the program.
+/// A built-in plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Preset {
     /// About a minute.
@@ -44,7 +44,7 @@ impl Preset {
         }
     }
 
-    /// Its option of `pathtwin measure`; absent = none is needed.
+    /// Its option of `pathtwin measure`; absent = it needs none.
     pub const fn option(self) -> Option<&'static str> {
         match self {
             Self::Quick => Some("--quick"),
@@ -165,7 +165,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Itself, with the limits that another one has in their place.
+    /// Returns these limits, replaced by those that the other one sets.
     #[must_use]
     pub fn replaced_by(self, other: Self) -> Self {
         Self {

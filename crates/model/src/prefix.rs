@@ -4,6 +4,8 @@ use std::{fmt, net::IpAddr, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::Value;
+
 /// An address prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -73,10 +75,17 @@ fn bits(address: IpAddr) -> (u128, u8) {
     }
 }
 
+/// A prefix is the same in every language.
+impl From<Prefix> for Value {
+    fn from(prefix: Prefix) -> Self {
+        Self::Name(prefix.to_string())
+    }
+}
+
 /// Error parsing a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrefixError {
-    /// It is no address with or without a length.
+    /// Not an address, with or without a length.
     #[error("\"{0}\" is not an address or prefix; write 10.0.0.0/8 or 2001:db8::1")]
     NotAPrefix(String),
     /// The length is more than the bits of the address.

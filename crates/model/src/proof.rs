@@ -1,4 +1,4 @@
-//! The proof of a Change by its effect: measurements with it and without, in turns.
+//! The proof of a Change by its effect: alternating measurements with and without it.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ pub struct Proof {
     pub goal: Goal,
     /// The decision.
     pub decision: Decision,
-    /// The decision in one sentence, with the figures that made it.
+    /// The decision in one sentence, with the deciding figures.
     #[serde(alias = "says")]
     pub text: Text,
     /// Evidence for each setting that it acted at all.
@@ -51,7 +51,7 @@ pub enum Decision {
     NoGain,
     /// It is undone: a figure became worse beyond its bound.
     Worse,
-    /// It is undone: a setting did not act, so that any difference has another cause.
+    /// It is undone: a setting had no effect, so any difference has another cause.
     DidNotAct,
     /// It is undone: the figures that decide could not be measured.
     CannotTell,
@@ -145,7 +145,7 @@ impl From<&advice::Change> for Estimate {
 pub struct Calibration {
     /// Proofs with a prediction.
     pub proofs: usize,
-    /// Those whose change was kept.
+    /// Proofs whose change was kept.
     pub kept: usize,
     /// By figure, those that were to improve and those that were not.
     pub figures: Vec<Predicted>,
@@ -160,7 +160,7 @@ pub struct Predicted {
     pub role: Role,
     /// Number of predictions.
     pub count: usize,
-    /// Those whose outcome lies in the predicted interval.
+    /// Predictions whose outcome lies in the predicted interval.
     pub within: usize,
     /// Their share of all, 0 to 1.
     pub hit_rate: f64,
@@ -185,7 +185,7 @@ impl Proof {
     /// Reads a Proof from JSON.
     ///
     /// # Errors
-    /// The text is no Proof, or was written by a later version.
+    /// The text is not a Proof, or was written by a later version.
     pub fn parse(text: &[u8]) -> Result<Self, ProofError> {
         #[derive(Deserialize)]
         struct Version {

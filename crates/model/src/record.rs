@@ -306,8 +306,8 @@ impl MemoryCounter {
 }
 
 impl Output {
-    /// Increase of a counter of all hosts of the cell together. Names of counters are those of the
-    /// host, of the kernel's table and of the kernel, joined by dots.
+    /// Sum of the increases of a counter over all hosts of the cell. Names of counters are those of
+    /// the host, of the kernel's table and of the kernel, joined by dots.
     pub fn memory(&self, counter: MemoryCounter) -> u64 {
         let ours = |name: &str| name.rsplit('.').next() == Some(counter.name());
         let of = self.counters.iter().filter(|(name, _)| ours(name));
@@ -350,7 +350,7 @@ pub struct QueueInfo {
     pub place: QueuePlace,
     /// Direction of the packets in it.
     pub direction: Direction,
-    /// Kind, by the kernel's name, of which there may be more than are known here.
+    /// Kind, by the kernel's name; possibly unknown to this version.
     pub kind: String,
     /// Rate at which it drains, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,6 +10,7 @@ mod commands;
 mod document;
 mod reference;
 mod sentence;
+mod settings;
 pub(crate) mod shell;
 mod trial;
 
@@ -24,6 +25,7 @@ pub use action::{
 pub use class::RemedyClass;
 pub use commands::{Dialect, commands};
 pub use reference::{examples, reference};
+pub use settings::NoSetting;
 pub use trial::NotTriable;
 
 use crate::{

@@ -144,7 +144,7 @@ impl RunError {
     /// The error with its values, for reports in any language. Messages of a parser are English.
     pub fn text(&self) -> Text {
         match self {
-            Self::Format(error) => text!("not a run: {error}", error = error.to_string()),
+            Self::Format(error) => text!("not a run: {error}", error = error),
             Self::Newer(schema) => text!(
                 "the run has schema {schema}, and this program knows up to {known}: update \
                  pathtwin",

@@ -18,7 +18,7 @@ pub use value::Value;
 
 /// Maximum number of values in one text, including nested texts. It bounds the rendering of hostile
 /// documents; texts of this program are far below it.
-const MOST_VALUES: u32 = 1000;
+const MAX_VALUES: u32 = 1000;
 
 /// A sentence or part of one: a template, and the values for the names in its braces.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +74,7 @@ impl Text {
         }
     }
 
-    /// Texts in a row, separated by semicolons.
+    /// A list of texts, separated by semicolons.
     pub fn list(texts: impl IntoIterator<Item = Text>) -> Self {
         let mut all = texts.into_iter();
         let first = all.next().unwrap_or_else(|| Self::fixed(""));
@@ -129,7 +129,7 @@ impl<'a> Rendering<'a> {
         Self {
             catalogue,
             text: String::new(),
-            left: MOST_VALUES,
+            left: MAX_VALUES,
         }
     }
 

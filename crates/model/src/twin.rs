@@ -1,4 +1,4 @@
-//! A lab path that behaves like a measured one, and how well it does: the Twin.
+//! The Twin: a lab path that behaves like a measured one, and its accuracy.
 //!
 //! A Twin holds several paths, its members, which the Run cannot distinguish, and their predictions
 //! of figures that were left out of the fit. It names no host and no address.
@@ -47,7 +47,7 @@ pub struct Twin {
     /// tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<Member>,
-    /// Each figure that was fitted, beside that of the best path.
+    /// Fitted figures, with those of the best path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fitted: Vec<Fitted>,
     /// Figures that were left out by rotation, and their predictions.
@@ -158,7 +158,7 @@ pub struct Errors {
     /// Median of the absolute errors of goodput, as shares: |ln(predicted/measured)|.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goodput_p50: Option<f64>,
-    /// Largest of them that 90 % of the predictions keep to.
+    /// Their 90th percentile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goodput_p90: Option<f64>,
     /// The same of the part that repeats and seeds do not explain: the twin's own error.
@@ -169,7 +169,7 @@ pub struct Errors {
     /// Median of the absolute errors of the added delay, µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_p50_us: Option<f64>,
-    /// Largest of them that 90 % of the predictions keep to.
+    /// Their 90th percentile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_p90_us: Option<f64>,
     /// The same of the part that repeats and seeds do not explain.
@@ -211,7 +211,7 @@ pub enum TwinDocumentError {
     /// Made by a later version.
     #[error("the twin has schema {0}, and this program knows up to {TWIN_SCHEMA}: update pathtwin")]
     Newer(u32),
-    /// A member that is no path.
+    /// A member that is not a path.
     #[error("a path of the twin: {0}")]
     Path(#[from] crate::path::PathError),
 }
@@ -220,7 +220,7 @@ impl Twin {
     /// Reads a Twin from JSON.
     ///
     /// # Errors
-    /// If it is no Twin, was made by a later version, or one of its paths is impossible.
+    /// The text is not a Twin, was written by a later version, or one of its paths is invalid.
     pub fn parse(text: &[u8]) -> Result<Self, TwinDocumentError> {
         #[derive(Deserialize)]
         struct Version {

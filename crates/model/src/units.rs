@@ -179,7 +179,7 @@ pub mod nanos {
     /// Reads whole nanoseconds.
     ///
     /// # Errors
-    /// There is no whole number of nanoseconds.
+    /// The value is not a whole number of nanoseconds.
     pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
         u64::deserialize(d).map(Duration::from_nanos)
     }
@@ -205,7 +205,7 @@ pub mod opt_nanos {
     /// Reads whole nanoseconds, or nothing.
     ///
     /// # Errors
-    /// There is no whole number of nanoseconds.
+    /// The value is not a whole number of nanoseconds.
     pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Duration>, D::Error> {
         Ok(Option::<u64>::deserialize(d)?.map(Duration::from_nanos))
     }

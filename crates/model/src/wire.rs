@@ -11,7 +11,8 @@ use crate::{
 /// Bytes of the UDP header, WireGuard's own header and its tag, around a padded inner packet
 /// (drivers/net/wireguard/messages.h, Linux 6.12).
 const WIREGUARD: u32 = 8 + 16 + 16;
-/// WireGuard pads to this (drivers/net/wireguard/send.c, `calculate_skb_padding`, Linux 6.12).
+/// WireGuard pads packets to a multiple of this (drivers/net/wireguard/send.c,
+/// `calculate_skb_padding`, Linux 6.12).
 const PADDING: f64 = 16.0;
 
 /// Bytes that WireGuard adds to an inner packet that needs no padding.
@@ -160,7 +161,7 @@ mod tests {
         assert_eq!(Wire::underlay(1500).underlay_bps(1e8), 1e8);
     }
 
-    /// The same path as a Path and as a Cell counts the same.
+    /// A path has equal packet sizes as a Path and as a Cell.
     #[test]
     fn a_path_and_its_cell_agree() {
         let mut path = Path::named("p");

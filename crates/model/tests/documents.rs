@@ -1,5 +1,5 @@
-//! Readability of documents of every schema: each file was written by a program of its time. Files
-//! are added and never changed.
+//! Readability of documents of every schema: each file was written by the version of its time.
+//! Files are added and never changed.
 
 #![allow(clippy::unwrap_used)]
 

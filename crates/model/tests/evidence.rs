@@ -73,7 +73,7 @@ fn parameters_are_read_as_numbers() {
 }
 
 #[test]
-fn fluctuating_facts_are_no_change() {
+fn fluctuating_facts_are_not_a_change() {
     let facts = |interrupts, age, relay: &str| HostFacts {
         path: Some(PathFacts {
             toward: [10, 9, 0, 1].into(),

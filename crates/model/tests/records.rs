@@ -44,7 +44,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_stream_gives_its_whole_records_and_then_says_where_it_is_cut(cut in 1usize..60) {
+    fn a_truncated_stream_yields_its_complete_records_and_names_the_position(cut in 1usize..60) {
         let written: Vec<Written> = (0..4).map(|i| (Kind::Probe, i, 0, vec![0; 16])).collect();
         let stream = stream(&written);
         let bytes = &stream.bytes()[..stream.bytes().len() - cut];

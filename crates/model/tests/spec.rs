@@ -58,7 +58,7 @@ fn an_empty_spec_has_all_defaults() {
 }
 
 #[test]
-fn a_kernel_is_named_by_a_text_because_6_20_is_no_number() {
+fn a_kernel_is_named_by_a_text_because_6_20_is_not_a_number() {
     assert_eq!(cell("").kernel, None);
     assert_eq!(cell("kernel = \"current\"").kernel, None);
     let named = cell("kernel = \"6.20\"").kernel.unwrap();

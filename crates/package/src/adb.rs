@@ -1,7 +1,7 @@
-//! The container of apk-tools 3: values in one block, each written once, and blocks of data after
-//! it (apk-v3(5) of apk-tools 3.0; the numbers of the fields are in its src/apk_adb.h).
+//! Container format of apk-tools 3: values in one block, each written once, followed by data blocks
+//! (apk-v3(5) of apk-tools 3.0; the numbers of the fields are in its src/apk_adb.h).
 //!
-//! A value is a word of 32 bits: 4 bits of type, and 28 bits that are a small number or the place
+//! A value is a word of 32 bits: 4 bits of type, and 28 bits that are a small number or the offset
 //! of the rest in the block. Objects and arrays are a count of words and those words.
 
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// A block with room for the version of the format (0) and the root.
+    /// A block with space for the format version (0) and the root.
     pub(crate) fn new() -> Self {
         Self {
             bytes: vec![0; 8],
@@ -68,7 +68,7 @@ impl Values {
         (kind, [&head, bytes].concat(), align)
     }
 
-    /// Text or other bytes; none are no value.
+    /// Text or other bytes; empty ones are the null value.
     pub(crate) fn blob(&mut self, bytes: &[u8]) -> Value {
         if bytes.is_empty() {
             return Value::NULL;
@@ -78,7 +78,7 @@ impl Values {
         word(kind, at)
     }
 
-    /// Bytes that are set later: where they are, beside the value.
+    /// Bytes that are set later: returns the value and their offset.
     pub(crate) fn room(&mut self, size: u8) -> (Value, usize) {
         let (kind, bytes, align) = Self::blob_parts(&vec![0; usize::from(size)]);
         let at = self.append(&bytes, align);

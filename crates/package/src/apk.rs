@@ -46,8 +46,8 @@ pub fn container(router: &Router, architecture: &str, epoch: Epoch) -> Vec<u8> {
     out
 }
 
-/// The files that OpenWrt's scripts look for beside those of the package: its files, the ones that
-/// people edit, and the checksums of these as they came (include/package-pack.mk of OpenWrt 25.12).
+/// The additional files that OpenWrt's scripts expect: the list of files, the list of configuration
+/// files, and the original checksums of the latter (include/package-pack.mk of OpenWrt 25.12).
 fn with_lists(tree: &Tree) -> Tree {
     let mut all = tree.clone();
     let list: String = tree.files().map(|(path, _)| format!("/{path}\n")).collect();
@@ -83,7 +83,7 @@ fn folders(tree: &Tree) -> Vec<Folder<'_>> {
                     files.push((name, *mode, bytes));
                 }
             }
-            // A package for routers has none.
+            // A package for routers has no links.
             Node::Link { .. } => {}
         }
     }

@@ -42,11 +42,11 @@ impl<'a> Changelog<'a> {
         find(version).or_else(|| find("Unreleased"))
     }
 
-    /// Release notes of a version in Markdown: its section, with each entry on one line, as pages
-    /// of releases keep the breaks of lines.
+    /// Release notes of a version in Markdown: its section, with each entry on one line, since
+    /// release pages preserve line breaks.
     ///
     /// # Errors
-    /// There is neither the version nor anything unreleased.
+    /// The changelog has neither the version nor an unreleased section.
     pub fn notes(&self, version: &str) -> Result<String, PackageError> {
         let unknown = || PackageError::NoVersion(version.to_owned());
         let section = self.section(version).ok_or_else(unknown)?;
@@ -67,7 +67,7 @@ impl<'a> Changelog<'a> {
     /// An entry for a version in Debian's format.
     ///
     /// # Errors
-    /// There is neither the version nor anything unreleased.
+    /// The changelog has neither the version nor an unreleased section.
     pub fn debian(
         &self,
         version: &str,
@@ -131,8 +131,8 @@ fn clock(epoch: Epoch) -> String {
 
 /// Year, month from 1, and day from 1.
 fn calendar(epoch: Epoch) -> (u64, usize, u64) {
-    // Days to a date of the Gregorian calendar: years of 400 begin on 1 March of year 0, so that
-    // the day that is sometimes missing is the last one.
+    // Conversion of days to a Gregorian date: eras of 400 years begin on 1 March of year 0, so that
+    // the leap day is the last day.
     let day = epoch.0 / 86_400 + 719_468;
     let (era, day) = (day / 146_097, day % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;

@@ -100,8 +100,8 @@ impl Place<'_> {
     }
 }
 
-/// Programs, services, manual pages and completions as a package of Debian has them. The first
-/// program is asked for its completions.
+/// Programs, services, manual pages and completions as in a Debian package. The first program
+/// generates the completions.
 ///
 /// # Errors
 /// A program or file cannot be read, or a program fails.
@@ -118,7 +118,7 @@ pub fn debian(checkout: &Path, programs: &[Program]) -> Result<Tree, PackageErro
     if let Some(main) = programs.first() {
         place.own_words(main)?;
     }
-    // They are run by the program, with the same command line or as part of it.
+    // They are run by the program, so their manual page refers to its page.
     for program in programs.iter().skip(1) {
         place.page(&format!("{}.1", program.name()), b".so man1/pathtwin.1\n")?;
     }
@@ -128,7 +128,7 @@ pub fn debian(checkout: &Path, programs: &[Program]) -> Result<Tree, PackageErro
         "etc/default/pathtwin-serve",
         source(checkout, "packaging/debian/pathtwin-serve.default")?,
     );
-    // For the key of `serve` and the config of `watch`, which people put there.
+    // For the key of `serve` and the config of `watch`, which the administrator creates.
     tree.folder("etc/pathtwin", 0o755);
     tree.file(
         "usr/share/doc/pathtwin/README.md",

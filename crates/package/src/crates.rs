@@ -32,7 +32,7 @@ pub struct Crate {
     pub licence: Option<String>,
     /// Repository of its sources.
     pub repository: Option<String>,
-    /// SHA-256 of its archive in the registry; crates of this workspace have none.
+    /// SHA-256 of its archive in the registry; absent for crates of this workspace.
     pub checksum: Option<String>,
     /// Folder of its sources.
     pub folder: PathBuf,
@@ -192,7 +192,7 @@ fn linked(tree: &str) -> BTreeSet<Id> {
     tree.lines().filter_map(id).collect()
 }
 
-/// The crates that each uses, among those that are linked.
+/// The dependencies of each crate among the linked ones.
 fn uses<'a>(
     resolve: &'a Resolve,
     ids: &BTreeMap<&str, Id>,

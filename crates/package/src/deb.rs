@@ -1,5 +1,6 @@
-//! Packages of Debian (deb(5), Debian Policy 5 and 10): the two archives are written here, because
-//! it needs no root, no folder with the right owners, and gives the same bytes everywhere.
+//! Packages of Debian (deb(5), Debian Policy 5 and 10): the two archives are written directly,
+//! which needs neither root nor a folder with the right owners, and gives the same bytes
+//! everywhere.
 
 use std::{fmt::Write, path::Path};
 
@@ -99,7 +100,7 @@ fn glibc(symbols: &str) -> Option<(u32, u32)> {
 pub struct Common<'a> {
     /// The checkout.
     pub checkout: &'a Path,
-    /// Name and address of who packs.
+    /// Name and address of the maintainer.
     pub maintainer: &'a str,
     /// The time of all files.
     pub epoch: Epoch,
@@ -215,10 +216,10 @@ fn control(checkout: &Path, tree: &Tree, text: &str) -> Result<Tree, PackageErro
     Ok(control)
 }
 
-/// Bytes as xz compresses them, with one thread: more would cut them into other blocks.
+/// Compresses bytes by xz with one thread, since more would change the blocks.
 ///
 /// # Errors
-/// There is no xz.
+/// xz is missing.
 pub fn compressed(bytes: &[u8], level: u8) -> Result<Vec<u8>, PackageError> {
     filter("xz", &["-T1", &format!("-{level}"), "-c"], bytes)
 }

@@ -1,4 +1,4 @@
-//! Everything that a release consists of, in one folder with its checksums.
+//! Files of a release, in one folder with their checksums.
 
 use std::{
     collections::BTreeMap,
@@ -24,8 +24,8 @@ pub struct Dist<'a> {
     pub release: &'a Path,
     /// Static programs of `make agent`.
     pub agents: &'a [PathBuf],
-    /// `pathtwin` for 64-bit ARM with shared libraries, for Debian; without it there is no package
-    /// of Debian for that processor.
+    /// `pathtwin` for 64-bit ARM with shared libraries, for Debian; without it there is no Debian
+    /// package for arm64.
     pub arm64: Option<&'a Path>,
     /// Their common properties.
     pub common: Common<'a>,

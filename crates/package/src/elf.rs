@@ -57,7 +57,7 @@ impl Elf {
     /// Reads a program.
     ///
     /// # Errors
-    /// It cannot be read, or is none for a processor with packages.
+    /// It cannot be read, or is not a program for a supported processor.
     pub fn read(path: &Path) -> Result<Self, PackageError> {
         let bytes = fs::read(path).map_err(PackageError::file("read", path))?;
         Self::parse(bytes).map_err(|why| PackageError::Program {
@@ -199,12 +199,12 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_no_program() {
+    fn a_script_is_not_a_program() {
         assert!(Elf::parse(b"#!/bin/sh\n".to_vec()).is_err());
     }
 
     #[test]
-    fn a_damaged_header_is_no_panic() {
+    fn a_damaged_header_does_not_panic() {
         let mut bytes = fs::read(std::env::current_exe().unwrap()).unwrap();
         bytes[40..64].fill(0xff);
         let elf = Elf::parse(bytes).unwrap();

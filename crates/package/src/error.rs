@@ -24,7 +24,7 @@ pub enum PackageError {
         /// Its output to stderr.
         output: String,
     },
-    /// A program that is to be packed is none for Linux on a known processor.
+    /// A program to pack is not for Linux on a known processor.
     #[error("{}: {why}", path.display())]
     Program {
         /// The file.

@@ -1,4 +1,4 @@
-//! Files installed from a checkout, and their removal by the list that was kept of them.
+//! Files installed from a checkout, and their removal by the stored list.
 
 use std::{
     fs, io,
@@ -27,11 +27,11 @@ pub fn install(tree: &Tree, prefix: &Path) -> Result<(), PackageError> {
     tree.write(prefix)
 }
 
-/// Removes the files on the list, and the folders that are empty after that and have a name of
-/// ours: others may be shared. Prints how many files were removed.
+/// Removes the files on the list, and folders that become empty and have a name of this program:
+/// others may be shared. Prints the number of removed files.
 ///
 /// # Errors
-/// There is no list, it names something outside of the prefix, or a file cannot be removed.
+/// There is no list, it names a path outside of the prefix, or a file cannot be removed.
 pub fn uninstall(prefix: &Path) -> Result<usize, PackageError> {
     let list = prefix.join(LIST);
     let text = fs::read_to_string(&list).map_err(PackageError::file("read", &list))?;

@@ -2,7 +2,7 @@
 //!
 //! The contents of each are a [`tree::Tree`], computed from the checkout and from the programs' own
 //! output (completions, manual pages). Nothing in a package depends on the time or the machine it
-//! is packed on: times are those of the commit, owners are root, names are sorted.
+//! is packed on: times are the commit's, owners are root, names are sorted.
 
 mod adb;
 pub mod apk;
@@ -24,7 +24,7 @@ pub mod tree;
 
 pub use error::PackageError;
 
-/// Time of everything in a package, seconds since 1970: `SOURCE_DATE_EPOCH`, that of the commit.
+/// Time of all files in a package, seconds since 1970: `SOURCE_DATE_EPOCH`, the time of the commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Epoch(pub u64);
 

@@ -209,7 +209,7 @@ fn maintainer() -> String {
 }
 
 /// # Errors
-/// The environment does not say which time the package is of.
+/// `SOURCE_DATE_EPOCH` is not set or invalid.
 fn epoch() -> Result<Epoch, anyhow::Error> {
     let time = env::var("SOURCE_DATE_EPOCH").ok();
     let time = time.and_then(|text| text.parse().ok());

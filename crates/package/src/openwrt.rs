@@ -8,7 +8,7 @@ use crate::{
     tree::Tree,
 };
 
-/// The names that OpenWrt has for the processors on which a program runs; packages for each differ
+/// OpenWrt's architecture names for the processors on which a program runs; their packages differ
 /// in this name only. 32-bit ARM and RISC-V could be built in the same way, MIPS lacks a finished
 /// standard library of Rust.
 pub fn architectures(machine: Machine) -> &'static [&'static str] {
@@ -31,7 +31,7 @@ pub fn version() -> String {
     format!("{VERSION}-r1")
 }
 
-/// One line about it.
+/// Description in one line.
 pub const SUMMARY: &str = "finds out why TCP is slow on a network path";
 
 /// Maintainer of packages for OpenWrt.

@@ -1,4 +1,4 @@
-//! Programs that are packed: stripped, and asked for their own completions and manual pages.
+//! Programs to pack: stripped, and run to generate completions and manual pages.
 
 use std::{
     ffi::OsStr,
@@ -25,7 +25,7 @@ impl Program {
     /// Reads a program.
     ///
     /// # Errors
-    /// It cannot be read, or is none for a processor with packages.
+    /// It cannot be read, or is not a program for a supported processor.
     pub fn read(path: &Path) -> Result<Self, PackageError> {
         let elf = Elf::read(path)?;
         let path = path.to_owned();
@@ -38,10 +38,10 @@ impl Program {
         name.to_string_lossy().into_owned()
     }
 
-    /// Its bytes without symbols, which only a debugger reads.
+    /// Its bytes without debug symbols.
     ///
     /// # Errors
-    /// There is no `strip` for its processor, or it fails.
+    /// `strip` for its processor is missing or fails.
     pub fn stripped(&self) -> Result<Vec<u8>, PackageError> {
         let folder = tempfile::tempdir().map_err(PackageError::file("make", "a folder"))?;
         let copy = folder.path().join(self.name());
@@ -56,7 +56,7 @@ impl Program {
         fs::read(&copy).map_err(PackageError::file("read", &copy))
     }
 
-    /// Returns its output with some arguments. One for another processor runs in QEMU.
+    /// Returns its output for some arguments. A program for another processor runs in QEMU.
     ///
     /// # Errors
     /// It fails, or there is no emulator.
@@ -104,16 +104,16 @@ impl Program {
 /// Runs a program to its end and returns its output.
 ///
 /// # Errors
-/// There is no such program, or it fails.
+/// The program is missing or fails.
 pub fn run(program: &str, arguments: &[&OsStr]) -> Result<Vec<u8>, PackageError> {
     let output = Command::new(program).args(arguments).output();
     printed(program, output)
 }
 
-/// Runs a program that reads bytes and prints others.
+/// Runs a filter program.
 ///
 /// # Errors
-/// There is no such program, or it fails.
+/// The program is missing or fails.
 pub fn filter(program: &str, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, PackageError> {
     let child = Command::new(program)
         .args(arguments)

@@ -1,7 +1,7 @@
 //! The bill of materials (CycloneDX 1.5, JSON), and the licence texts of the crates in it.
 //!
-//! Computed from `cargo tree` and `cargo metadata` and not by a tool such as cargo-cyclonedx, which
-//! draws a random serial number: this one is the same for the same sources.
+//! It is computed from `cargo tree` and `cargo metadata` instead of by cargo-cyclonedx, which adds
+//! a random serial number, so that it is reproducible.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -97,7 +97,7 @@ fn component(used: &Crate) -> Value {
     component
 }
 
-/// The licence texts of the crates of others, each text once, with the crates it is for.
+/// The licence texts of third-party crates, each text once, with its crates.
 ///
 /// # Errors
 /// A folder of sources cannot be read.

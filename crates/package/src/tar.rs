@@ -81,7 +81,7 @@ fn header(
     put(116, "0000000");
     put(124, &format!("{size:011o}"));
     put(136, &format!("{:011o}", epoch.0));
-    // The sum counts its own field as spaces.
+    // The checksum counts its own field as spaces.
     put(148, "        ");
     put(156, char::from(kind).encode_utf8(&mut [0; 4]));
     put(157, link);
@@ -159,7 +159,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
-        fn a_name_is_whole_again_after_it_was_split(parts in prop::collection::vec("[a-z]{1,60}", 1..6)) {
+        fn a_split_name_is_complete_again(parts in prop::collection::vec("[a-z]{1,60}", 1..6)) {
             let name = parts.join("/");
             match split(&name) {
                 Some(("", short)) => prop_assert_eq!(short, &name),

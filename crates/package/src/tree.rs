@@ -94,8 +94,8 @@ impl Tree {
         self.0.values().map(size).sum()
     }
 
-    /// Writes all of it below a folder. Folders that exist keep their permissions; a file is
-    /// replaced by renaming, so that a running program is not affected.
+    /// Writes the tree below a folder. Existing folders keep their permissions; files are replaced
+    /// by a rename, so that running programs are not affected.
     ///
     /// # Errors
     /// A file cannot be written.

@@ -1,5 +1,5 @@
-//! The container image, built by buildah from the static program of `make agent`, and measured
-//! against.
+//! Tests of the container image, built by buildah from the static program of `make agent`, and
+//! measured against.
 
 #![allow(clippy::expect_used)]
 

@@ -1,5 +1,5 @@
-//! The package for Debian, installed by dpkg into a separate root: this system's files below, and
-//! dpkg's writes in a layer above, which shows leftovers. `make build` builds the packed programs.
+//! Tests of the Debian package, installed by dpkg into an overlay of this system, whose upper layer
+//! shows leftovers. `make build` builds the packed programs.
 
 #![allow(clippy::expect_used)]
 

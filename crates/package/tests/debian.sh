@@ -1,13 +1,14 @@
 #!/bin/sh
 # Installs, uses, removes and purges a package in a root of its own, and compares what is left.
 #
-# usage: as root, in new mount, network and PID namespaces: debian.sh PACKAGE
+# usage: as root, in new mount, network and PID namespaces: debian.sh PACKAGE [ROOT]
 #
-# The root is this system's, with a layer in memory above it that takes what is written. File
+# The root is this system's, or ROOT, with a layer in memory above it that takes what is written. File
 # systems mounted on this one's root are not in it: there is no /run/systemd, no /proc, no /dev.
 set -eu
 
 package=$(realpath "$1")
+below=$(realpath "${2:-/}")
 layers=$(mktemp -d)
 root=$layers/root
 
@@ -29,9 +30,10 @@ until_true() {
 }
 
 mount --make-rprivate /
+mount -t proc proc /proc
 mount -t tmpfs -o mode=755 layers "$layers"
 mkdir "$layers/upper" "$layers/work" "$root"
-mount -t overlay overlay -o "lowerdir=/,upperdir=$layers/upper,workdir=$layers/work" "$root"
+mount -t overlay overlay -o "lowerdir=$below,upperdir=$layers/upper,workdir=$layers/work" "$root"
 mount -t proc proc "$root/proc"
 mount -t tmpfs tmp "$root/tmp"
 mount -t tmpfs run "$root/run"
@@ -58,14 +60,14 @@ here systemctl --root=/ enable pathtwin-watch.service
 
 # Both ends of a measurement, each as root of the package's system.
 here pathtwin serve --key /etc/pathtwin/key --listen 127.0.0.1 --port 15301 2>"$root/tmp/serve" &
-server=$!
 until_true grep -q "on the other host:" "$root/tmp/serve"
 printf 'repeats = { min = 1, max = 1 }\n[[step]]\nkind = "idle"\nduration_s = 1\n' >"$root/tmp/plan.toml"
 here env HOME=/tmp pathtwin measure 127.0.0.1:15301 --key /etc/pathtwin/key --plan /tmp/plan.toml \
 	--output json >"$root/tmp/run.json"
 grep -q '"p50_us"' "$root/tmp/run.json" || fail "nothing was measured"
-kill "$server"
-wait "$server" || true
+# The program itself: $! is a shell above it.
+kill "$(ss --no-header --listening --tcp --processes 'sport = :15301' | sed -n 's/.*pid=\([0-9]*\).*/\1/p' | head -n 1)"
+wait || true
 
 # The user's own: a config, a setting, a key; and what the services keep.
 here pathtwin watch --example >"$root/etc/pathtwin/watch.toml"
@@ -94,11 +96,11 @@ done
 left=$(cd "$layers/upper" && find . ! -type d | sort | while read -r path; do
 	case $path in
 	./var/lib/dpkg/* | ./var/log/* | ./etc/*- | ./etc/.pwd.lock | ./tmp/*) ;;
-	*) cmp -s "$path" "/$path" || echo "$path" ;;
+	*) cmp -s "$path" "$below/$path" || echo "$path" ;;
 	esac
 done)
 expected=$(printf './etc/pathtwin/key\n./etc/pathtwin/watch.toml')
 [ "$left" = "$expected" ] || fail "left behind: $left"
-folders=$(cd "$layers/upper" && find . -type d | while read -r path; do [ -d "/$path" ] || echo "$path"; done)
+folders=$(cd "$layers/upper" && find . -type d | while read -r path; do [ -d "$below/$path" ] || echo "$path"; done)
 [ "$folders" = ./etc/pathtwin ] || fail "left behind: $folders"
 echo "installed, used, upgraded, removed, purged"

@@ -1,6 +1,5 @@
-//! The packages for OpenWrt: read by GNU tar as opkg reads them, installed by the real apk where
-//! there is one, and their scripts run with a fake of a router's commands. `make agent` builds the
-//! packed programs.
+//! Tests of the packages for OpenWrt: read by GNU tar, like opkg, installed into a root like a
+//! router's, and by the real apk if available. `make agent` builds the packed programs.
 
 #![allow(clippy::expect_used)]
 
@@ -13,7 +12,7 @@ use std::{
     process::{Command, Output},
 };
 
-use common::{checkout, targets, text};
+use common::{checkout, is_root, targets, text, tool};
 use package::{
     Epoch, apk, formats,
     openwrt::{self, Router},
@@ -108,6 +107,23 @@ fn an_ipk_unpacks_to_its_files_and_control() {
     assert!(control.contains("\nArchitecture: aarch64_generic\n"));
     let edited = fs::read_to_string(at("control/conffiles")).expect("read");
     assert_eq!(edited, "/etc/config/pathtwin\n");
+}
+
+#[test]
+fn installed_on_a_router_measures_and_removed_leaves_the_users_files() {
+    if !is_root() {
+        eprintln!("skipped: installing needs root");
+        return;
+    }
+    tool("busybox");
+    let package = package::ipk::package(&router("x86_64"), "x86_64", EPOCH).expect("pack");
+    let folder = tempfile::tempdir().expect("make a folder");
+    fs::write(folder.path().join("pathtwin.ipk"), &package.bytes).expect("write it");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openwrt.sh");
+    let script = script.to_str().expect("a path");
+    let namespaces = ["--mount", "--net", "--pid", "--fork", "--kill-child"];
+    let arguments = [&namespaces[..], &["sh", script, "pathtwin.ipk"]].concat();
+    run("unshare", &arguments, folder.path());
 }
 
 /// A separate reader: the offset of each file's contents leads to its name.

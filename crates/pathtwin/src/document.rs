@@ -1,11 +1,11 @@
-//! Documents by name: files, standard input, and those of the history.
+//! Documents by name: from files, standard input and the history.
 
 use std::{io::Read, path::Path};
 
 use anyhow::Context;
 
 #[cfg(feature = "history")]
-use crate::cli::history::Where;
+use crate::cli::history::StoreArgs;
 use crate::{
     cli::document::Place,
     exit::{Failure, code},
@@ -45,7 +45,7 @@ impl Place {
 }
 
 #[cfg(feature = "history")]
-impl Where {
+impl StoreArgs {
     /// Opens it; created if it does not exist.
     pub(crate) fn open(&self) -> Result<store::Store, Failure> {
         let place = place(self.store.as_deref())?;
@@ -55,7 +55,7 @@ impl Where {
     }
 }
 
-/// The history of this name; without one, that of the environment, else the user's own.
+/// The history of this name; by default the one in the environment, else the user's own.
 #[cfg(feature = "history")]
 pub(crate) fn place(named: Option<&str>) -> Result<store::Place, Failure> {
     let set = std::env::var("PATHTWIN_STORE")

@@ -20,7 +20,7 @@ pub mod code {
 
 /// An error with the exit code it leads to.
 pub struct Failure {
-    /// One of [`code`].
+    /// Exit code, from [`code`].
     pub code: u8,
     /// The message.
     pub error: anyhow::Error,
@@ -132,7 +132,7 @@ pub fn of(result: Result<ExitCode, Failure>) -> ExitCode {
 fn message(error: &anyhow::Error) -> String {
     let mut message = String::new();
     for cause in error.chain() {
-        // Texts have the usual errors of the system in words of their own.
+        // Texts already contain translations of common system errors.
         let of_system = cause.downcast_ref::<io::Error>().map(Value::from);
         let is_told = of_system.is_some_and(|cause| message.contains(&cause.to_string()));
         let cause = cause.to_string();
@@ -179,8 +179,8 @@ mod tests {
         );
     }
 
-    /// EACCES is 13 (include/uapi/asm-generic/errno-base.h). The text of an error has it in words
-    /// of its own, and the system's were appended to them.
+    /// EACCES is 13 (include/uapi/asm-generic/errno-base.h). The text of an error already contained
+    /// a translation, and the system's message was appended.
     #[test]
     fn what_the_system_reports_is_not_repeated_in_other_words() {
         let denied = io::Error::from_raw_os_error(13);

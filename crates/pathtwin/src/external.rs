@@ -1,5 +1,5 @@
-//! Commands that are separate programs beside this one, as in git: those needed only by people who
-//! work on pathtwin are no part of it.
+//! Commands that are separate programs, as in git: those for developers of pathtwin are not part of
+//! it.
 
 use std::{os::unix::process::CommandExt, process::Command, process::ExitCode};
 
@@ -10,7 +10,7 @@ use crate::exit::{Failure, code};
 /// The program of `lab validate`, `lab accuracy` and `explain --corpus`.
 const VALIDATION: &str = "pathtwin-validation";
 
-/// Becomes the program for checks of pathtwin itself, with the same command line.
+/// Executes the validation program with the same command line.
 ///
 /// # Errors
 ///

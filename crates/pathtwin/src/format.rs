@@ -1,4 +1,4 @@
-//! Standard output for data, and standard error for messages. A reader that goes away is no error.
+//! Output: data to standard output, messages to standard error. A closed pipe is not an error.
 
 use std::{
     fs::OpenOptions,
@@ -29,14 +29,14 @@ pub fn stdout() -> Output<BufWriter<StdoutLock<'static>>> {
     }
 }
 
-/// Standard output, whose reader may go away.
+/// Standard output, whose reader may close the pipe.
 pub struct Output<W> {
     to: W,
     gone: bool,
 }
 
 impl<W: Write> Output<W> {
-    /// The result, where a reader that went away is none.
+    /// The result, without the error of a closed pipe.
     fn or_gone(&mut self, result: io::Result<()>) -> io::Result<()> {
         match result {
             Err(e) if e.kind() == io::ErrorKind::BrokenPipe => {
@@ -66,28 +66,29 @@ impl<W: Write> Write for Output<W> {
     }
 }
 
-/// Prints text for people to standard output. Text of others in it is made safe for a terminal.
+/// Prints text for people to standard output. Text from other hosts and documents in it is escaped
+/// for a terminal.
 ///
 /// # Errors
 ///
-/// Standard output cannot be written; a reader that went away is no error.
+/// Standard output cannot be written; a closed pipe is not an error.
 pub fn text(text: &str) -> Result<(), Failure> {
     print(safe::lines(text).as_bytes())
 }
 
-/// The terminal behind standard output; `None` if it is none.
+/// The terminal of standard output; `None` if it is not a terminal.
 pub fn screen() -> Option<Screen> {
     let out = io::stdout();
     if !out.is_terminal() {
         return None;
     }
     let (width, height) =
-        sys::terminal::size(&out).unwrap_or((Screen::LEAST.width, Screen::LEAST.height));
+        sys::terminal::size(&out).unwrap_or((Screen::MIN.width, Screen::MIN.height));
     Some(Screen { width, height })
 }
 
-/// Maximum columns of a table: those of the terminal behind standard output, else the value set in
-/// the environment (`COLUMNS`, as of other programs), else unlimited.
+/// Maximum columns of a table: the width of the terminal of standard output, else `COLUMNS` in the
+/// environment, else unlimited.
 pub fn width() -> Option<usize> {
     let set = || std::env::var("COLUMNS").ok()?.parse().ok();
     screen().map(|screen| screen.width).or_else(set)
@@ -97,16 +98,16 @@ pub fn width() -> Option<usize> {
 ///
 /// # Errors
 ///
-/// Standard output cannot be written; a reader that went away is no error.
+/// Standard output cannot be written; a closed pipe is not an error.
 pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     print_while_read(bytes).map(|_| ())
 }
 
-/// Prints bytes to standard output; `false` if its reader has gone.
+/// Prints bytes to standard output; `false` if its reader has closed the pipe.
 ///
 /// # Errors
 ///
-/// Standard output cannot be written; a reader that went away is no error.
+/// Standard output cannot be written; a closed pipe is not an error.
 pub fn print_while_read(bytes: &[u8]) -> Result<bool, Failure> {
     let mut out = stdout();
     let written = out.write_all(bytes).and_then(|()| out.flush());
@@ -119,7 +120,7 @@ pub fn print_while_read(bytes: &[u8]) -> Result<bool, Failure> {
 ///
 /// # Errors
 ///
-/// Standard output cannot be written; a reader that went away is no error.
+/// Standard output cannot be written; a closed pipe is not an error.
 pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let mut text =
         serde_json::to_string_pretty(value).map_err(|e| Failure::new(code::FAILED, e))?;
@@ -131,16 +132,16 @@ pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
 ///
 /// # Errors
 ///
-/// Standard output cannot be written; a reader that went away is no error.
+/// Standard output cannot be written; a closed pipe is not an error.
 pub fn json_lines<T: serde::Serialize>(values: &[T]) -> Result<(), Failure> {
     json_lines_while_read(values).map(|_| ())
 }
 
-/// Prints values as one JSON line each; `false` if their reader has gone.
+/// Prints values as one JSON line each; `false` if their reader has closed the pipe.
 ///
 /// # Errors
 ///
-/// Standard output cannot be written; a reader that went away is no error.
+/// Standard output cannot be written; a closed pipe is not an error.
 pub fn json_lines_while_read<T: serde::Serialize>(values: &[T]) -> Result<bool, Failure> {
     let mut text = String::new();
     for value in values {
@@ -151,8 +152,8 @@ pub fn json_lines_while_read<T: serde::Serialize>(values: &[T]) -> Result<bool, 
     print_while_read(text.as_bytes())
 }
 
-/// Writes a file completely or not at all; missing parent folders are created. A device or pipe
-/// takes the bytes unchanged.
+/// Writes a file atomically; missing parent folders are created. Devices and pipes are written
+/// directly.
 ///
 /// # Errors
 ///

@@ -1,5 +1,4 @@
-//! The steps of `fix` that need the lab: of a lab path all of them, of two hosts the twin and the
-//! advice.
+//! Steps of `fix` in the lab: all of them for a lab path, twin and advice for two hosts.
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 
@@ -74,7 +73,7 @@ impl InLab<'_> {
     }
 
     /// Applies a remedy to the ends of a lab path, in the guest's kernel, measures `plan` in turns
-    /// with it and without, and keeps it or undoes it.
+    /// with and without it, and keeps or undoes it.
     ///
     /// # Errors
     /// The guest failed, or it was stopped.

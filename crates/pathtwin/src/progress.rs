@@ -1,4 +1,4 @@
-//! Progress on a terminal; nothing in a pipe.
+//! Progress bars on a terminal, hidden in a pipe.
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 
@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use lab::{CacheNote, Done, Lab, Lists, measure::Measured};
 use model::job::Bench;
 
-/// A bar over `count` things.
+/// A bar over `count` items.
 pub fn bar(count: usize) -> ProgressBar {
     let bar = ProgressBar::new(count as u64);
     let style = "{bar:30} {pos}/{len} done, {elapsed} gone{msg}";

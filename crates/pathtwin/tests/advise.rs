@@ -49,7 +49,7 @@ fn a_run_of_one_direction_names_the_missing_one_and_the_plan_for_it() {
 }
 
 #[test]
-fn a_bound_that_is_none_shows_how_one_is_written() {
+fn an_invalid_bound_shows_the_syntax() {
     let folder = tempfile::tempdir().unwrap();
     let output = advise(folder.path(), b"{}", &["--keep", "goodput=90"]);
     assert_eq!(output.status.code(), Some(2));

@@ -1,5 +1,5 @@
-//! The agent, the build for routers: small, static, frugal, and at home on another processor. `make
-//! agent` builds it.
+//! Tests of the agent, the build for routers: small, static, economical, and portable to another
+//! processor. `make agent` builds it.
 
 #![allow(clippy::expect_used)]
 
@@ -22,7 +22,7 @@ const LARGEST: u64 = 6_000_000;
 /// Memory that it may take while it serves one client, KiB: 12 MB.
 const MOST_RESIDENT_KIB: u64 = 12_000_000 / 1024;
 
-/// Both directions at full speed, long enough for its memory per load to show.
+/// Both directions at full speed, long enough to measure the memory per load.
 const FULL_SPEED: &str = "
 [[step]]
 kind = 'tcp'
@@ -95,7 +95,7 @@ fn native() -> Command {
     Command::new(agent("x86_64"))
 }
 
-/// The one for aarch64, in QEMU's user mode: its own code, this host's kernel.
+/// The build for aarch64, in QEMU's user mode, on this host's kernel.
 fn emulated() -> Command {
     let version = Command::new("qemu-aarch64").arg("--version").output();
     assert!(
@@ -203,8 +203,8 @@ fn goodput(sample: &Sample) -> f64 {
     sample.tcp.as_ref().map_or(0.0, |tcp| tcp.goodput_bps)
 }
 
-/// A sample must have figures, and must not count as wrong for values that are only unknown. That a
-/// processor was busy, or the machine's clock set, proves nothing of the program.
+/// A sample must have figures, and must not be invalid because of unknown values. A busy processor
+/// or a clock step is not a fault of the program.
 fn complete(sample: &Sample) {
     let wrong = |invalid: &&Invalid| {
         matches!(
@@ -228,8 +228,8 @@ fn complete(sample: &Sample) {
     assert!(!measured.contains(&false), "{:?}: {measured:?}", sample.key);
 }
 
-/// The samples of TCP: `unknown` is the direction whose sender is emulated, where the kernel's word
-/// does not get through.
+/// The samples of TCP: `unknown` is the direction whose sender is emulated, whose kernel does not
+/// report it.
 fn check(run: &Run, unknown: Direction) {
     assert_eq!(run.samples.len(), 6);
     run.samples.iter().for_each(complete);
@@ -262,7 +262,7 @@ fn the_one_for_aarch64_measures() {
 #[test]
 fn the_one_for_aarch64_serves() {
     let folder = tempfile::tempdir().expect("make a folder");
-    // QEMU has its own thread, and rights are given up by a process of one thread only.
+    // QEMU has an additional thread, and only a single-threaded process can drop privileges.
     let stay = ["--user", "root"];
     let server = Server::start(emulated(), &folder.path().join("key"), &stay);
     let run = measure(native(), &server, folder.path(), &short());
@@ -285,7 +285,7 @@ fn the_one_for_aarch64_explains_plans_changes_and_collects_facts() {
     });
     assert_eq!(own, native_own);
 
-    // Processor facts come from QEMU in one and from the host in the other; the kernel is one.
+    // Processor facts are from QEMU in one and from the host in the other; the kernel is the same.
     let facts = [emulated(), native()].map(|program| json(program, &["facts", "--output", "json"]));
     assert_eq!(facts[0]["arch"], "aarch64");
     assert_eq!(facts[0]["kernel"], facts[1]["kernel"]);

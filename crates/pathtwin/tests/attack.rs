@@ -1,4 +1,4 @@
-//! Every attack of the suite on this build. A name, or a part of one, as an argument chooses.
+//! Every attack of the suite on this build, or those whose name contains an argument.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,11 +8,11 @@ use std::{
 
 use attack::{Target, Verdict, cases, runner, table};
 
-/// Attacks at once: most of the time of each is waiting.
+/// Number of concurrent attacks: most of their time is waiting.
 const JOBS: usize = 8;
 
 fn main() -> ExitCode {
-    // Options are those of the usual test harness, which this is not.
+    // Options of the standard test harness are ignored.
     let names: Vec<String> = std::env::args()
         .skip(1)
         .filter(|a| !a.starts_with('-'))

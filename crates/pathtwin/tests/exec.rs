@@ -45,7 +45,7 @@ fn iperf3_measures_the_rate_of_the_path() {
         "server", "-t", "5", "-R", "--json",
     ]);
     assert_eq!(code, Some(0), "{out}{err}");
-    // The server's own words come first.
+    // The server's output is first.
     let json = &out[out.find("{\n").expect("a document")..];
     let document: serde_json::Value = serde_json::from_str(json).expect("iperf3's document");
     let rate = document["end"]["sum_received"]["bits_per_second"]
@@ -115,7 +115,7 @@ fn the_exit_status_of_the_last_program_comes_back() {
     );
 }
 
-/// Pages touched in an order that leaves none beside its neighbour: each is a separate mapping.
+/// Pages touched in an order without adjacent pages, so that each is a separate mapping.
 const SCATTERED: &str = "
 import mmap, random
 pages = 90000
@@ -149,7 +149,7 @@ fn a_program_that_needs_more_mappings_than_the_host_allows_is_ended_and_not_wait
 }
 
 #[test]
-fn an_unknown_node_is_named_with_those_there_are() {
+fn an_unknown_node_is_named_with_the_existing_ones() {
     let (code, _, err) = exec(&["--on", "moon", "--", "true"]);
     assert_eq!(code, Some(2));
     assert!(

@@ -74,7 +74,7 @@ fn the_exit_code_follows_the_requested_severity() {
 }
 
 #[test]
-fn a_file_that_is_no_run_is_a_usage_error() {
+fn a_file_that_is_not_a_run_is_a_usage_error() {
     let mut child = pathtwin()
         .args(["explain", "-"])
         .stdin(Stdio::piped())

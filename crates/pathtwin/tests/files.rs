@@ -135,7 +135,7 @@ fn a_history_is_its_users_alone_under_the_usual_umask() {
     assert_eq!(mode(&own), 0o700);
     let file = own.join("history.db");
     assert_eq!(mode(&file), 0o600);
-    // One that an earlier version made.
+    // A key made by an earlier version.
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("set the mode");
     fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).expect("set the mode");
     let output = usual(&["history", "list"])

@@ -218,9 +218,9 @@ fn difference(before: &str, after: &str) -> Vec<String> {
 }
 
 /// Runs `fix` on the near end of a path that loses 1 % of the packets at random, in virtual time,
-/// with the rest of its command line; `then` runs after it. The buffer is small, or the queue of
-/// bbr would exceed the guard on delay. The program in place of ssh enters the namespace of the
-/// server, whose process it finds by its name.
+/// with the rest of its command line; `then` runs after it. The buffer is small, otherwise the
+/// queue of bbr would violate the guard on delay. The program in place of ssh enters the namespace
+/// of the server, whose process it finds by its name.
 fn on_a_path(fix: &str, then: &str) -> String {
     let spec = "[path]\nrtt = \"30ms\"\nrate = \"20mbit\"\nbuffer = \"4ms\"\nloss = \"1%\"\n";
     let (_folder, spec) = common::spec(spec);

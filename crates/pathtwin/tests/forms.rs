@@ -121,7 +121,7 @@ fn a_measured_run_in_every_form() {
         .map(|s| value(s, FigureKind::Goodput).unwrap() / 2e6)
         .sum();
     assert!(near(goodput, expected), "{goodput}, expected {expected}");
-    // Every answered probe weighs the same.
+    // Every answered probe has the same weight.
     let probes = || tcp.iter().filter_map(|s| s.probes.as_ref());
     let all: f64 = probes().map(|p| p.n as f64).sum();
     let sum: f64 = probes()

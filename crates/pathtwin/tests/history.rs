@@ -1,4 +1,4 @@
-//! `pathtwin history` and `pathtwin compare`, with runs written by hand.
+//! `pathtwin history` and `pathtwin compare`, with constructed runs.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![cfg(feature = "history")]
@@ -235,7 +235,7 @@ fn a_regression_is_exit_code_1_in_every_form() {
     );
     assert!(junit.contains("tests=\"1\" failures=\"1\""), "{junit}");
     assert!(junit.contains("<failure type=\"regression\""), "{junit}");
-    // The other way round it is better, and a large threshold lets it pass.
+    // In reverse it is better, and with a large threshold it is equal.
     ends(folder, 0, &["compare", "last:5", "before:20"]);
     let same = ends(
         folder,

@@ -126,7 +126,7 @@ impl Scene {
         assert_eq!(output.status.code(), Some(0), "{message}");
     }
 
-    /// Makes the victim belong to another user, and returns whether that user can get here at all.
+    /// Gives the victim to another user, and returns true if that user can reach the folder.
     fn given_to_user(&self) -> bool {
         for name in ["own", "own/victim"] {
             chown(self.at(name), Some(USER), Some(USER)).expect("give away");
@@ -156,7 +156,7 @@ fn as_user() -> [&'static str; 4] {
 /// Disables user namespaces, as on a host that allows none: only Landlock is left.
 const NO_NAMESPACES: &str = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs \"$@\"";
 
-/// Takes Landlock away, as a kernel without it does: its first call fails with ENOSYS.
+/// Disables Landlock like a kernel without it: its first call fails with ENOSYS.
 const NO_LANDLOCK: &str = "import ctypes, os, struct, sys
 steps = [(0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x00050026), (0x06, 0, 0, 0x7fff0000)]
 code = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *s) for s in steps))
@@ -197,7 +197,7 @@ fn a_guest_that_remounts_or_mounts_anew_cannot_write_files_of_its_caller() {
 }
 
 #[test]
-fn nor_those_of_an_ordinary_user_nor_read_what_that_user_cannot() {
+fn a_guest_of_an_ordinary_user_has_no_more_access_than_that_user() {
     let scene = Scene::new();
     if !is_root() || !scene.given_to_user() {
         eprintln!("skipped: needs root, and a build folder that others reach");

@@ -29,10 +29,10 @@ fn file(folder: &Path, name: &str, text: &str) -> PathBuf {
     file
 }
 
-/// Once it was a note under all tables, and the facts, which were toward that address, described no
-/// route at all.
+/// Bug: it was a note below all tables, and the facts, which were about the route to that address,
+/// described no route.
 #[test]
-fn a_tunnel_address_that_does_not_answer_is_said_first() {
+fn an_unreachable_tunnel_address_is_reported_first() {
     let folder = tempfile::tempdir().expect("make a folder");
     let key = folder.path().join("key");
     let plan = file(folder.path(), "plan.toml", PLAN);
@@ -64,7 +64,7 @@ fn a_tunnel_address_that_does_not_answer_is_said_first() {
     assert_eq!(path["layers"][0]["route"]["device"], "lo");
 }
 
-/// Against a plain iperf3 server none of 12 samples counted once, no figure was shown, and the exit
+/// Bug: against an iperf3 server none of 12 samples was valid, no figure was shown, and the exit
 /// code was 0.
 #[test]
 fn a_run_without_valid_samples_states_that_first() {

@@ -62,7 +62,7 @@ fn in_lab(path: &str, plan: &str) -> Vec<u8> {
     output.stdout
 }
 
-/// A path that loses a fifth of its traffic once looked full at the first rate of the sweep, 0.5
+/// Bug: a path that loses a fifth of its traffic seemed full at the first rate of the sweep, 0.5
 /// Mbit/s, and then "healthy", since TCP reached more.
 #[test]
 fn a_path_that_loses_much_is_not_full_at_the_first_rate() {
@@ -134,8 +134,8 @@ fn the_same_seed_gives_the_same_run() {
     assert!(first != other, "two seeds gave the same run");
 }
 
-/// Results are cached by content: the second time the run is available at once, the same to the
-/// byte. A damaged entry is not used, and is reported.
+/// Results are cached by content: the second time the run is returned immediately, byte for byte. A
+/// damaged entry is not used, and is reported.
 #[test]
 fn a_cached_run_is_the_same_and_a_truncated_one_is_computed_again() {
     let (folder, path) = spec(PATH);
@@ -203,7 +203,7 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
 }
 
 /// The programs as a user runs them, each on a host of the path, against the plan in the guest.
-/// Once it waited for each answer before it sent the next: about one of each size on such a path.
+/// Bug: it waited for each reply before it sent the next: about one of each size on such a path.
 #[test]
 fn a_long_path_gets_enough_datagrams_of_each_size() {
     const LONG: &str =
@@ -236,7 +236,7 @@ fn the_real_programs_agree_with_the_plan_in_the_guest() {
 
 fn run_programs(path: &Path, _folder: &Path, program: &Path) -> Run {
     let program = program.display();
-    // The guest's files are the host's, read-only; files that must be written go to its own memory.
+    // The guest's files are the host's, read-only; files to write are in its memory.
     let server = format!("{program} serve --open");
     let client = format!(
         "cat > /tmp/plan.toml <<'END'\n{PLAN}\nEND\nexec {program} measure server --open --plan /tmp/plan.toml --output json"

@@ -118,7 +118,7 @@ fn bbr_is_shown_with_its_estimates() {
 }
 
 #[test]
-fn a_receiver_says_that_it_only_receives() {
+fn a_receiver_reports_that_it_only_receives() {
     let socket = observed(LONG, "", "server");
     assert_eq!(socket["verdict"], "receiving_only", "{socket}");
     assert!(figure(&socket, "goodput_in_bps") > 20e6, "{socket}");
@@ -175,7 +175,7 @@ fn usage_errors_name_valid_values() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_a_follower() {
+fn a_closed_pipe_ends_a_follower() {
     let program = env!("CARGO_BIN_EXE_pathtwin");
     // A connection of the shell's own, so that there are rows: the listener is python's.
     let script = format!(

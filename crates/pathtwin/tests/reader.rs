@@ -1,12 +1,12 @@
 //! A reader that discards the data is served in the lab's kernel without being woken (patch 0016).
-//! The same reader on a socket with `O_ASYNC` is woken as in other kernels: here the two are held
-//! against each other.
+//! The same reader on a socket with `O_ASYNC` is woken as in other kernels: here the two are
+//! compared.
 //!
 //! `PATHTWIN_SEEDS` sets over how many seeds; the default is for every test run.
 //!
-//! An acknowledgement that moves by 256 ns can make a loss meet another packet, and auto-tuning
-//! measure from another packet on; from there it is another run. There the two must differ by
-//! chance only.
+//! An acknowledgement shifted by 256 ns can cause the loss of another packet, and auto-tuning to
+//! measure from another packet; from there on the runs diverge. Such runs must differ by chance
+//! only.
 
 #![allow(clippy::expect_used)]
 
@@ -173,8 +173,9 @@ fn differs([served, woken]: &[Transfer; 2], figure: fn(&Transfer) -> f64) -> f64
     (figure(served) - figure(woken)).abs() / figure(woken).max(1e-9)
 }
 
-/// A woken reader's acknowledgements leave 256 ns later for each time it reads the clock. Beside a
-/// segment's 58 us at 200 Mbit/s that cannot move a transfer without losses by a thousandth.
+/// A woken reader's acknowledgements leave 256 ns later for each time it reads the clock. Compared
+/// with a segment's 58 us at 200 Mbit/s that cannot change a transfer without losses by a
+/// thousandth.
 const NEGLIGIBLE: f64 = 1e-3;
 
 #[test]

@@ -1,5 +1,5 @@
 //! A real userspace tunnel over real shapers, in real time, on the kernel of this host: a few of
-//! the settings of `bench/real` with a short plan. Needs root; states it and passes without.
+//! the settings of `bench/real` with a short plan. Needs root; otherwise it is skipped.
 
 #![allow(clippy::expect_used)]
 
@@ -10,7 +10,7 @@ use std::{path::Path, process::Command};
 use common::{is_root, text};
 use serde_json::Value;
 
-/// Enough to tell the rate and the queue of each direction.
+/// Sufficient to determine the rate and the queue of each direction.
 const PLAN: &str = r#"
 repeats = { min = 1, max = 1 }
 [[step]]

@@ -1,4 +1,4 @@
-//! `pathtwin lab run` as a user meets it.
+//! `pathtwin lab run` from a user's view.
 
 #![allow(clippy::expect_used)]
 
@@ -154,7 +154,7 @@ fn a_second_run_comes_from_the_cache_and_is_the_same() {
     }
 }
 
-/// Waits until something holds; the bound is for a hang, not for a speed.
+/// Waits for a condition; the timeout only detects a hang.
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {

@@ -1,4 +1,4 @@
-//! Same spec, same seed, same image: the same bytes, under any load of the host.
+//! Reproducibility: the same spec, seed and image give the same bytes, under any load of the host.
 //!
 //! `PATHTWIN_REPLAYS` sets how often each cell is replayed in each of the five conditions. The
 //! default is for every test run; `make sameness` does 20, a hundred a cell.
@@ -81,7 +81,7 @@ fn digest(row: &serde_json::Value) -> String {
     row["digest"].as_str().expect("a digest").to_owned()
 }
 
-/// Runs `body` while `load` runs in as many threads as asked.
+/// Runs `body` while `load` runs in `threads` threads.
 fn beside<T>(threads: usize, load: impl Fn(&AtomicBool) + Sync, body: impl FnOnce() -> T) -> T {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {

@@ -91,7 +91,7 @@ fn a_segment_that_was_killed_is_resumed_and_a_missing_one_is_named() {
     assert!(segment(&path, "2/2", &place("b"), &[]).status.success());
     let whole = gather(&[&place("a"), &place("b")]);
     assert_eq!(whole.status.code(), Some(0), "{}", text(&whole.stderr));
-    // As a run leaves it that is killed while it writes its last cell.
+    // As left by a run that was killed while it wrote its last cell.
     let file = place("b").join("segment-2-of-2.jsonl");
     let bytes = std::fs::read(&file).expect("read the segment");
     std::fs::write(&file, &bytes[..bytes.len() - 100]).expect("truncate it");

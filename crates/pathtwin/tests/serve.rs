@@ -98,10 +98,10 @@ fn root_is_dropped_to_nobody_and_every_congestion_control_can_still_be_chosen() 
     }
 }
 
-/// `measure` stores its runs in the history by itself, with labels that tell them apart.
+/// `measure` stores its runs in the history, with distinguishing labels.
 #[cfg(feature = "history")]
 #[test]
-fn a_run_is_kept_with_its_labels() {
+fn a_run_is_stored_with_its_labels() {
     let folder = tempfile::tempdir().expect("make a folder");
     let key = folder.path().join("key");
     let plan = folder.path().join("plan.toml");
@@ -185,7 +185,7 @@ fn a_missing_user_is_a_usage_error() {
     assert!(text(&output.stderr).contains("no-such-user"));
 }
 
-/// It listened on every address, whatever `--listen` said, and has no key.
+/// Bug: it listened on every address regardless of `--listen`, although it needs no key.
 #[test]
 fn iperf3_listens_only_on_the_given_addresses() {
     let folder = tempfile::tempdir().expect("make a folder");

@@ -137,8 +137,8 @@ fn the_client_of_m_lab_completes_both_tests() {
         let info = &server["AppInfo"];
         let by_server =
             info["NumBytes"].as_f64().unwrap() * 8.0 / info["ElapsedTime"].as_f64().unwrap();
-        // The client counts the bytes handed to its socket: the limit of the server, and the
-        // capacity of the buffers in between.
+        // The client counts the bytes handed to its socket: the limit of the server, plus the
+        // capacity of the buffers between.
         let seconds = client["ElapsedTime"].as_f64().unwrap();
         let at_most = 101.0 + buffered() as f64 * 8e-6 / seconds;
         assert!(by_server < 101.0, "{test}: {by_server} by the server");

@@ -89,7 +89,7 @@ fn a_run_of_one_direction_is_wrong_use_and_the_plan_that_brings_the_other_is_nam
 }
 
 #[test]
-fn a_file_that_is_no_run_is_a_usage_error() {
+fn a_file_that_is_not_a_run_is_a_usage_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
     std::fs::write(&path, "{}").unwrap();

@@ -18,7 +18,7 @@ use std::{
 use common::{pathtwin, server::Server, text};
 use serde_json::Value;
 
-/// The state, once there is one.
+/// The state, if it exists.
 fn state(folder: &Path) -> Option<Value> {
     let text = fs::read(folder.join("watch.json")).ok()?;
     Some(serde_json::from_slice(&text).expect("a state is whole at any time"))
@@ -100,7 +100,7 @@ fn kills() -> u64 {
 }
 
 #[test]
-fn a_watch_that_is_killed_leaves_a_whole_state_and_the_next_goes_on() {
+fn a_killed_watch_leaves_a_complete_state_and_the_next_continues() {
     let folder = tempfile::tempdir().expect("a folder");
     let key = folder.path().join("key");
     let server = Server::start(pathtwin(), &key, &[]);
@@ -110,7 +110,7 @@ fn a_watch_that_is_killed_leaves_a_whole_state_and_the_next_goes_on() {
     let mut charged = 0;
     for round in 0..kills() {
         let mut watch = start(&config, &socket);
-        // Moments spread over the first 1.2 s, in which it opens, charges, probes and loads.
+        // Times spread over the first 1.2 s, in which it opens, charges, probes and loads.
         std::thread::sleep(Duration::from_millis(
             20 + 97 * (round % 12) + 5 * (round / 12),
         ));
@@ -131,9 +131,10 @@ fn a_watch_that_is_killed_leaves_a_whole_state_and_the_next_goes_on() {
     assert!(!state_folder.join("watch.damaged").exists());
 }
 
-/// A full disk: probes go on, what was saved remains, and when there is space again it is written.
+/// A full disk: probes continue, saved data remains, and new data is written when there is space
+/// again.
 #[test]
-fn a_watch_goes_on_when_its_disk_is_full_and_after() {
+fn a_watch_continues_during_and_after_a_full_disk() {
     let folder = tempfile::tempdir().expect("a folder");
     let key = folder.path().join("key");
     let server = Server::start(pathtwin(), &key, &[]);
@@ -206,9 +207,9 @@ fn count(metrics: &str, name: &str) -> u64 {
     values.sum()
 }
 
-/// A far end that goes away, and comes back.
+/// A far end that is down for a while.
 #[test]
-fn a_watch_goes_on_when_its_far_end_is_gone_and_comes_back() {
+fn a_watch_continues_while_its_far_end_is_down() {
     let folder = tempfile::tempdir().expect("a folder");
     let key = folder.path().join("key");
     let server = Server::start(pathtwin(), &key, &[]);
@@ -308,7 +309,7 @@ fn get(port: u16) -> std::io::Result<String> {
     Ok(body.to_owned())
 }
 
-/// The one that `scripts/setup test` unpacks, or the system's.
+/// The program that `scripts/setup test` unpacks, or the system's.
 fn promtool() -> PathBuf {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME")

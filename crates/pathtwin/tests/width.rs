@@ -1,4 +1,4 @@
-//! Output on a terminal of 80 columns and 24 lines: nothing is wider, and the answer is first.
+//! Output on a terminal of 80 columns and 24 lines: no line is wider, and the answer is first.
 
 #![allow(clippy::expect_used)]
 
@@ -63,6 +63,35 @@ fn assert_fits(arguments: &[&str]) -> Vec<String> {
         );
     }
     lines
+}
+
+/// Bug: the list was as wide as its labels.
+#[cfg(feature = "history")]
+#[test]
+fn tables_of_the_history_leave_out_columns_that_do_not_fit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = folder.path().join("history.db").display().to_string();
+    let run = |arguments: &[&str]| {
+        let output = pathtwin()
+            .arg("history")
+            .args(arguments)
+            .args(["--store", &store])
+            .output()
+            .expect("run pathtwin");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    run(&["import", &kept_run()]);
+    let list = run(&["list", "--output", "json"]);
+    let list: serde_json::Value = serde_json::from_str(&list).expect("a list");
+    let id = list[0]["id"].as_str().expect("an id").to_owned();
+    let reason = format!("reason={}", "a-long-reason-".repeat(8));
+    run(&["label", &id, &reason]);
+    let lines = assert_fits(&["history", "list", "--store", &store]);
+    assert!(lines[1].contains(&id), "{lines:#?}");
+    assert!(lines[2].contains("labels"), "{lines:#?}");
+    assert_fits(&["history", "series", "--store", &store]);
+    assert_fits(&["history", "series", "--store", &store, "--step", "tcp"]);
 }
 
 fn kept_run() -> String {

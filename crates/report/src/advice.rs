@@ -1,4 +1,4 @@
-//! An Advice as text for a terminal: the answer, a table of the candidates tried, and why.
+//! An Advice as text for a terminal: the answer, a table of the candidates tried, and the reasons.
 
 use std::fmt::Write;
 

@@ -35,7 +35,7 @@ pub struct Screen {
 
 impl Screen {
     /// The least that a terminal has.
-    pub const LEAST: Self = Self {
+    pub const MIN: Self = Self {
         width: 80,
         height: 24,
     };
@@ -44,8 +44,22 @@ impl Screen {
 /// Lines for the prompt before and after, and for the notice of storage.
 const RESERVED: usize = 3;
 
-/// Most lines of one remark.
+/// Maximum lines of a remark.
 const REMARK: usize = 4;
+
+/// The commands that show the rest of a run that was just measured; `name`: its file, or its id in
+/// the history; absent if it is kept nowhere.
+pub fn more(name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!(
+            "All figures and the evidence: pathtwin report {name} --out report.html, \
+             pathtwin explain {name} --all"
+        ),
+        None => {
+            "All figures and the evidence: the same command with --all, or --out FILE".to_owned()
+        }
+    }
+}
 
 /// The answer with the next step. `more` are commands that show the rest, named in the last lines.
 pub fn text(
@@ -79,8 +93,8 @@ pub fn text(
 
 /// The first lines of a text, wrapped where they are too long.
 fn first_lines(text: &str, width: usize) -> String {
-    const MOST: usize = 11;
-    cut(&lines(text, width), MOST)
+    const MAX: usize = 11;
+    cut(&lines(text, width), MAX)
 }
 
 fn cut(text: &str, lines: usize) -> String {
@@ -177,7 +191,7 @@ fn round_trip(view: &View<'_>) -> Option<String> {
     Some(format!("RTT    {} ms idle{under}", short(idle / 1e3)))
 }
 
-/// The tunnel's share of the path's goodput where it keeps least.
+/// The lowest share of the path's goodput that the tunnel achieves in a direction.
 fn kept(view: &View<'_>) -> Option<String> {
     let (least, _) = view.kept()?;
     let direction = least.of.direction.map_or("", name);

@@ -25,7 +25,7 @@ pub(crate) fn lines(run: &Run) -> Vec<String> {
     lines
 }
 
-/// The shares worth it, the largest first, with the number of samples.
+/// The relevant shares, largest first, with the number of samples.
 fn line(profile: &Profile) -> String {
     let worth = profile.shares.iter().filter(|(_, share)| *share >= WORTH);
     let words: Vec<String> = worth

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pending_change_says_how_to_keep_it() {
+    fn a_pending_change_names_the_command_to_keep_it() {
         let message = text(&change("applied"));
         assert!(
             message.contains("net.ipv4.tcp_ecn = 1 (before 2)"),

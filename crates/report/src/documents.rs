@@ -76,7 +76,7 @@ impl Document {
     /// Reads a run, rows, a twin or an advice.
     ///
     /// # Errors
-    /// The text is none of them, or cannot be read.
+    /// The text is not such a document, or cannot be read.
     pub fn parse(text: &[u8]) -> Result<Self, DocumentError> {
         // Rows may be one per line: the first value determines the kind.
         let first = serde_json::Deserializer::from_slice(text)

@@ -108,7 +108,7 @@ pub fn text(facts: &HostFacts, width: Option<usize>) -> String {
             Line::Parameter { name, value } => (format!("  {name:<30}"), value),
         };
         let name = format!("{:<20} ", safe::line(&name));
-        // What does not fit continues below the value, without more than its indent in any line.
+        // Text that does not fit continues below the value, with the same indent.
         let indent = name.chars().count();
         let value = within(&safe::line(&value), &" ".repeat(indent), width);
         out.push_str(&name);
@@ -370,7 +370,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tunnel_says_where_it_leads() {
+    fn a_tunnel_names_its_destination() {
         let document = r#"{"schema":1,"congestion":{},"sysctls":{},"notes":["no root"],"path":{
             "toward":"10.9.0.1","layers":[{"toward":"10.9.0.1","route":{"prefix":"10.9.0.0/24","local":false,
             "device":"wg0","congctl":"bbr"},"devices":[{"name":"wg0","index":7,"kind":"wireguard","up":true,

@@ -19,7 +19,7 @@ pub(crate) struct FigureTable<'a> {
 pub(crate) struct FigureRow<'a> {
     /// The measurement, on the first layer it was run on.
     pub(crate) key: &'a Key,
-    /// One per layer.
+    /// Figures by layer.
     pub(crate) figures: Vec<Option<&'a Figure>>,
     /// Ratio of tunnel to underlay.
     pub(crate) ratio: Option<&'a Ratio>,

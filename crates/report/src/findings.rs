@@ -38,7 +38,7 @@ fn one(out: &mut String, number: usize, finding: &Finding) {
         finding.confidence * 100.0,
         finding.code
     );
-    // In one line, or in two where that is too long.
+    // In one line, or in two if it is too long.
     let together = format!("{title}   {sure}");
     match together.chars().count() <= WIDTH {
         true => out.push_str(&format!("{}\n", safe::line(&together))),

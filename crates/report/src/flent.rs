@@ -1,9 +1,9 @@
 //! One load of a run as a flent data file (`.flent.gz`, version 4 of the format), for flent's plots
 //! and tables.
 //!
-//! A flent file contains one test, so it holds one measurement: all its repeats, one after the
-//! other on a common time axis, each without its warm-up. The means computed by flent then equal
-//! those of the run.
+//! A flent file contains one test, so it holds one measurement: all its repeats, consecutively on a
+//! common time axis, each without its warm-up. The means computed by flent then equal those of the
+//! run.
 
 mod document;
 mod series;

@@ -2,18 +2,18 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use model::units::Seed;
+use model::{text::Text, units::Seed};
 
 /// Cells that are named in one line; the rest is counted.
 const NAMED: usize = 10;
 
 /// Gaps in the results of a spec.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gaps<'a> {
     /// Truncated or damaged lines, with their number from 1.
     pub unreadable: &'a [(PathBuf, usize)],
     /// Cells that failed, with their seed and the error.
-    pub failed: Vec<(usize, Seed, &'a str)>,
+    pub failed: Vec<(usize, Seed, &'a Text)>,
     /// Cells without any result.
     pub missing: &'a [usize],
     /// Segments that are not complete, as the user names them.
@@ -30,10 +30,10 @@ pub fn failed(gaps: &Gaps<'_>) -> Vec<String> {
             file.display()
         )
     });
-    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (cell, seed, error) in &gaps.failed {
         let cell = format!("cell {cell} seed {seed}");
-        reasons.entry(error).or_default().push(cell);
+        reasons.entry(error.to_string()).or_default().push(cell);
     }
     let failed = reasons
         .into_iter()
@@ -62,7 +62,7 @@ pub fn missing(gaps: &Gaps<'_>) -> Vec<String> {
     lines
 }
 
-/// The first of them, and how many more.
+/// The first ones, and the number of others.
 fn some(all: &[String]) -> String {
     let named = &all[..NAMED.min(all.len())];
     match all.len() - named.len() {
@@ -77,8 +77,9 @@ mod tests {
 
     #[test]
     fn cells_that_failed_for_the_same_reason_are_one_line_and_at_most_ten_are_named() {
+        let error = Text::fixed("no route");
         let gaps = Gaps {
-            failed: (0..12).map(|cell| (cell, Seed(1), "no route")).collect(),
+            failed: (0..12).map(|cell| (cell, Seed(1), &error)).collect(),
             missing: &[12],
             ..Gaps::default()
         };

@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use model::history::{Entry, Point, SeriesName, Trend};
 
 use crate::{
-    plain::{self, named_figure},
-    time,
+    fit::{self, ALWAYS, Column},
+    plain::named_figure,
+    time, wrap,
 };
 
-/// The documents, one a line.
-pub fn entries(entries: &[Entry]) -> String {
-    let rows = entries
+/// The documents, one per line, without the columns that do not fit `width`.
+pub fn entries(entries: &[Entry], width: Option<usize>) -> String {
+    let rows: Vec<Vec<String>> = entries
         .iter()
         .map(|entry| {
             let labels: Vec<String> = entry
@@ -29,28 +30,46 @@ pub fn entries(entries: &[Entry]) -> String {
             ]
         })
         .collect();
-    plain::table(
-        &["id", "created (UTC)", "kind", "path", "size", "labels"],
-        &[4],
-        rows,
-    )
+    let columns = [
+        column("id", false, ALWAYS),
+        column("created (UTC)", false, 90),
+        column("kind", false, 70),
+        column("path", false, 80),
+        column("size", true, 20),
+        column("labels", false, 10),
+    ];
+    fit::table(&columns, &rows, width)
 }
 
-/// Names of series, one a line.
-pub fn names(names: &[SeriesName]) -> String {
+/// Names of series, one per line, without the paths if these do not fit `width`.
+pub fn names(names: &[SeriesName], width: Option<usize>) -> String {
     let row = |n: &SeriesName| vec![n.path.clone(), n.step.to_string(), n.figure.to_string()];
-    let rows = names.iter().map(row).collect();
-    plain::table(&["path", "step", "figure"], &[], rows)
+    let rows: Vec<Vec<String>> = names.iter().map(row).collect();
+    let columns = [
+        column("path", false, 50),
+        column("step", false, ALWAYS),
+        column("figure", false, ALWAYS),
+    ];
+    fit::table(&columns, &rows, width)
 }
 
-/// The points of series, a table for each that has some.
-pub fn series(series: &[(SeriesName, Vec<Point>)]) -> String {
+/// The points of series, a table for each that has some, without the columns that do not fit
+/// `width`.
+pub fn series(series: &[(SeriesName, Vec<Point>)], width: Option<usize>) -> String {
+    let columns = [
+        column("started (UTC)", false, ALWAYS),
+        column("run", false, 50),
+        column("median", true, ALWAYS),
+        column("interval", true, 80),
+        column("n", true, 60),
+    ];
     let mut out = String::new();
     for (name, points) in series.iter().filter(|(_, points)| !points.is_empty()) {
         if !out.is_empty() {
             out.push('\n');
         }
-        let _ = writeln!(out, "{} {} {}", name.path, name.step, name.figure);
+        let title = format!("{} {} {}\n", name.path, name.step, name.figure);
+        out.push_str(&within(title, width));
         let figure = |value: f64| named_figure(&name.figure, value);
         let row = |point: &Point| {
             let interval = point.low.zip(point.high);
@@ -61,22 +80,33 @@ pub fn series(series: &[(SeriesName, Vec<Point>)]) -> String {
                 interval.map_or_else(String::new, |(l, h)| {
                     format!("[{}, {}]", figure(l), figure(h))
                 }),
-                format!("n={}", point.n),
+                point.n.to_string(),
             ]
         };
-        let heading = ["started (UTC)", "run", "median", "interval", ""];
-        out.push_str(&plain::table(
-            &heading,
-            &[2, 3, 4],
-            points.iter().map(row).collect(),
-        ));
+        let rows: Vec<Vec<String>> = points.iter().map(row).collect();
+        out.push_str(&fit::table(&columns, &rows, width));
     }
     out
 }
 
+fn column(heading: &str, right: bool, importance: u8) -> Column {
+    Column {
+        heading: heading.to_owned(),
+        right,
+        importance,
+    }
+}
+
+fn within(text: String, width: Option<usize>) -> String {
+    match width {
+        Some(width) => wrap::lines(&text, width),
+        None => text,
+    }
+}
+
 /// Lasting changes in a number of series, with the facts of the hosts that changed at the same
 /// time.
-pub fn trend(changes: &[Trend], series: usize) -> String {
+pub fn trend(changes: &[Trend], series: usize, width: Option<usize>) -> String {
     if changes.is_empty() {
         return format!("no lasting change in {series} series\n");
     }
@@ -109,5 +139,5 @@ pub fn trend(changes: &[Trend], series: usize) -> String {
             );
         }
     }
-    out
+    within(out, width)
 }

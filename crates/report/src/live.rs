@@ -4,7 +4,7 @@ use analysis::traffic::{BeforeAfter, Totals};
 
 use crate::number::{percent, short};
 
-/// What such a comparison shows, and what it does not.
+/// Limits of such a comparison.
 const LIMITS: &str = "\
 These connections are the host's own: their number, their far ends and what they send change by
 themselves. The figures show that the setting is in use, and whether something broke. They do not show

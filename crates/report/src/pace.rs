@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{plain, time::about};
 
-/// A path with the mean times between its measurements; absent = there are none.
+/// A path with the mean intervals of its measurements; absent = none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paced<'a> {
     /// Its name.

@@ -29,7 +29,7 @@ pub fn figure(kind: FigureKind, value: f64) -> String {
     crate::printed::printed(kind.unit()).with_unit(value)
 }
 
-/// The same of a series in a history; for unknown figures, the number alone.
+/// The same for a series in a history; unknown figures have only the number.
 pub fn named_figure(name: &FigureName, value: f64) -> String {
     match name.known() {
         Some(kind) => figure(*kind, value),

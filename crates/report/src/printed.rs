@@ -56,7 +56,7 @@ pub(crate) fn printed(unit: Unit) -> Printed {
     }
 }
 
-/// The unit in which people read numbers of a unit, and how many of the unit it is.
+/// The unit for display, and its size in the given unit.
 pub(crate) fn shown(unit: Unit) -> (&'static str, f64) {
     match unit {
         Unit::BitsPerSecond => ("Mbit/s", 1e6),

@@ -1,4 +1,5 @@
-//! A Proof as text for a terminal: the decision, the figures behind it, and whether settings acted.
+//! A Proof as text for a terminal: the decision, the deciding figures, and the settings that had an
+//! effect.
 
 use std::fmt::Write;
 

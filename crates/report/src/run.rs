@@ -166,8 +166,7 @@ pub(crate) fn value(figure: &Figure) -> String {
     )
 }
 
-/// An interval in brackets, or the range of a few values, called so; nothing where both ends print
-/// alike.
+/// An interval in brackets, or a range labelled as such; empty if both ends print equal.
 fn interval(
     interval: Option<(f64, f64)>,
     range: Option<Range>,

@@ -1,5 +1,5 @@
-//! Gaps of a run, as text that comes before everything else: addresses that were not reached, and
-//! too few samples that count.
+//! Gaps of a run, as text at the beginning of a report: unreached addresses, and too few valid
+//! samples.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ pub(crate) fn reasons(run: &Run) -> String {
     out
 }
 
-/// One sentence on why a run does not suffice; absent if it does.
+/// A sentence on why a run is insufficient; `None` if it suffices.
 pub fn sentence(run: &Run) -> Option<String> {
     if let Some(missing) = run.unreached.first() {
         return Some(format!(

@@ -8,7 +8,7 @@ pub fn minutes(span: Duration) -> String {
     format!("{}:{:02}", s / 60, s % 60)
 }
 
-/// About how long something is, in the unit that suits it.
+/// An approximate duration, in a suitable unit.
 pub(crate) fn about(span: Duration) -> String {
     let minutes = span.as_secs_f64() / 60.0;
     match minutes {

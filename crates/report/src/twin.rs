@@ -52,7 +52,7 @@ pub fn text(twin: &Twin) -> String {
     safe::lines(&out).into_owned()
 }
 
-/// The path, one direction beside the other.
+/// The path, with a column per direction.
 fn path(twin: &Twin) -> String {
     let (down, up) = (&twin.path.underlay.down, &twin.path.underlay.up);
     let mut table = Table::new();

@@ -25,7 +25,7 @@ pub(crate) fn wrap(text: &str, indent: &str) -> String {
     out
 }
 
-/// Wraps text at a width, with each line indented by `indent`. Leading newlines are kept.
+/// Wraps text at a width, with each line indented by `indent`. Leading newlines are preserved.
 pub(crate) fn within(text: &str, indent: &str, width: usize) -> String {
     let body = text.trim_start_matches('\n');
     let mut out = "\n".repeat(text.len() - body.len());
@@ -47,7 +47,7 @@ pub(crate) fn within(text: &str, indent: &str, width: usize) -> String {
     out
 }
 
-/// The same lines, those of more than `width` columns in several with the indent of the first.
+/// The lines, with those of more than `width` columns wrapped at the same indent.
 pub(crate) fn lines(text: &str, width: usize) -> String {
     let fitting = |line: &str| match line.chars().count() > width {
         true => {
@@ -60,7 +60,7 @@ pub(crate) fn lines(text: &str, width: usize) -> String {
 }
 
 /// A command of a shell in lines of at most `width` columns, each with the indent. All but the last
-/// end with a backslash, so that the command can be copied as it is shown.
+/// end with a backslash, so that the command can be copied unchanged.
 pub(crate) fn command(text: &str, indent: &str, width: usize) -> String {
     let mut out = String::new();
     let mut line = String::new();
@@ -105,8 +105,8 @@ fn words(text: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    const LONG: &str = "tc filter replace dev 'a device of two words' parent ffff: protocol all \
-                        matchall action mirred egress redirect dev ifb-pathtwin";
+    const LONG: &str = "tc filter add dev 'a device of two words' ingress matchall action \
+                        mirred egress redirect dev pt-ifb7";
 
     /// A shell reads the same words from the lines as from the command.
     #[test]

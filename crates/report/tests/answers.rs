@@ -1,4 +1,4 @@
-//! The answers to the kept Runs of `explain`, as a terminal of the least size shows them.
+//! The answers to the recorded Runs of `explain`, on a terminal of the smallest supported size.
 
 #![allow(clippy::expect_used)]
 
@@ -20,11 +20,11 @@ fn answered(run: &Run) -> (Findings, String) {
     let findings = explain::judge(run);
     let next = explain::next(run, &findings);
     let more = "All figures and the evidence: pathtwin report ID --out report.html, pathtwin explain ID --all";
-    let answer = text(run, &findings, next.as_ref(), Screen::LEAST, more);
+    let answer = text(run, &findings, next.as_ref(), Screen::MIN, more);
     (findings, answer)
 }
 
-/// On loopback the answer had no next step.
+/// Bug: on loopback the answer had no next step.
 #[test]
 fn every_answer_fits_80_x_24_and_has_a_next_step() {
     let mut count = 0;
@@ -49,10 +49,10 @@ fn every_answer_fits_80_x_24_and_has_a_next_step() {
 }
 
 /// A run over loopback as an ordinary user, with a busy processor in each load of TCP: "nothing is
-/// wrong, 97 %, TCP reaches the path's capacity", and "6265 of 6265 Mbit/s" from samples of which
-/// none counts.
+/// wrong, 97 %, TCP reaches the path's capacity", and "6265 of 6265 Mbit/s" from samples that are
+/// all invalid.
 #[test]
-fn one_host_at_full_processors_is_no_path_and_has_no_capacity() {
+fn one_host_with_saturated_processors_has_no_path_capacity() {
     let (findings, answer) = answered(&kept("one-host-at-full-processors.json.zst"));
     assert!(findings.problems().next().is_none(), "{findings:#?}");
     assert!(!findings.is_healthy(), "{findings:#?}");

@@ -269,9 +269,9 @@ fn promtool() -> std::path::PathBuf {
 }
 
 /// promtool (Debian package prometheus) also checks naming conventions. Without it, the parser
-/// above must suffice. The one that the set-up unpacks was not found once, so nothing was checked.
+/// above must suffice. Bug: the one unpacked by the set-up was not found, so nothing was checked.
 #[test]
-fn promtool_has_nothing_to_say() {
+fn promtool_reports_no_problems() {
     let tool = std::process::Command::new(promtool())
         .args(["check", "metrics"])
         .stdin(Stdio::piped())

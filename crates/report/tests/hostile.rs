@@ -132,7 +132,7 @@ fn forms(weapon: &str) -> Vec<(&'static str, String)> {
                 &run,
                 &findings,
                 explain::next(&run, &findings).as_ref(),
-                report::answer::Screen::LEAST,
+                report::answer::Screen::MIN,
                 "more",
             ),
         ),

@@ -34,7 +34,7 @@ fn page(rows: Vec<Row>, lang: Lang) -> String {
     page::html(&documents, lang, "0.1.0")
 }
 
-/// The page stated that the table of all values has the reasons, and it had none.
+/// Bug: the page stated that the table of all values has the reasons, but they were missing.
 #[test]
 fn the_page_says_why_rows_do_not_count() {
     let broken = |seed| Row {

@@ -1,4 +1,4 @@
-//! The page of a run as large as that of the default plan.
+//! The page of a run of the size of the default plan.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

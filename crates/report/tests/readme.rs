@@ -13,7 +13,7 @@ fn answer() -> String {
     let more = "All figures and the evidence: pathtwin report ID --out report.html, \
          pathtwin explain ID --all";
     let next = explain::next(&run, &findings);
-    text(&run, &findings, next.as_ref(), Screen::LEAST, more)
+    text(&run, &findings, next.as_ref(), Screen::MIN, more)
 }
 
 #[test]

@@ -14,12 +14,12 @@ use crate::{
 pub(crate) const BY_ORDER: usize = 8;
 
 /// The 95 % interval of the median of the samples' distribution. `None` with fewer than three
-/// samples, of which there is no useful interval, or if one is not finite.
+/// samples, too few for a useful interval, or if one is not finite.
 ///
 /// Eight samples and more: order statistics, interpolated (Hettmansperger and Sheather 1986), for
 /// any distribution. Three to seven: Student's t on the logarithms (on the values, if one is not
-/// positive), because the order of so few cannot reach 95 %; it assumes that the logarithms lie
-/// about evenly to both sides of the median.
+/// positive), because order statistics of so few cannot reach 95 %; it assumes that the logarithms
+/// are roughly symmetric about the median.
 pub fn median_interval(samples: &[f64]) -> Option<Interval> {
     median_interval_at(samples, LEVEL)
 }
@@ -35,8 +35,8 @@ pub fn median_interval_at(samples: &[f64], level: f64) -> Option<Interval> {
     }
 }
 
-/// The interval of the middle of the samples' distribution: by order, or if they are too few, by
-/// Student's t, which assumes a roughly symmetric distribution. `None` below three.
+/// The interval of the centre of the samples' distribution: by order statistics or, if there are
+/// too few, by Student's t, which assumes a roughly symmetric distribution. `None` below three.
 pub(crate) fn location(samples: &[f64], level: f64) -> Option<Interval> {
     let by_order = (samples.len() >= BY_ORDER).then(|| by_order(samples, level));
     by_order
@@ -77,7 +77,7 @@ fn by_order(samples: &[f64], level: f64) -> Option<Interval> {
         chance *= (n - depth + 1) as f64 / depth as f64;
         let next = coverage - 2.0 * chance;
         if next < level || 2 * (depth + 1) > n {
-            // Share of the way to the next pair that keeps the level (their formula 2.1).
+            // Interpolation weight toward the next pair that keeps the level (their formula 2.1).
             let part = ((coverage - level) / (coverage - next)).min(1.0);
             let (n_, d) = (n as f64, depth as f64);
             let share = (n_ - d) * part / (d + (n_ - 2.0 * d) * part);
@@ -108,8 +108,8 @@ pub fn mean_interval(samples: &[f64], random: &mut Random) -> Option<Interval> {
     Some(interval)
 }
 
-/// Student's interval of ln(mean), with the error of the mean carried over to first order: where
-/// ties leave the bootstrap nothing to work with.
+/// Student's interval of ln(mean), with the error of the mean propagated to first order: for
+/// samples whose ties prevent the bootstrap.
 fn by_delta(samples: &[f64]) -> Option<Interval> {
     let (n, center) = (samples.len() as f64, mean(samples)?);
     if center <= 0.0 || samples.iter().any(|&x| x < 0.0) {
@@ -123,7 +123,7 @@ fn by_delta(samples: &[f64]) -> Option<Interval> {
     })
 }
 
-/// The bootstrap-t interval; `None` where ties leave too many draws without spread.
+/// The bootstrap-t interval; `None` if ties leave too many resamples without spread.
 fn bootstrap_t(samples: &[f64], random: &mut Random) -> Option<Interval> {
     const ROUNDS: usize = 1999;
     let (n, center) = (samples.len(), mean(samples)?);
@@ -201,12 +201,12 @@ mod tests {
 
     #[test]
     fn order_statistics_are_those_of_the_binomial() {
-        // Nine samples: between the 2nd and the 8th there is 1 - 2 (1 + 9) / 2^9 = 96.1 %.
+        // Nine samples: the interval from the 2nd to the 8th covers 1 - 2 (1 + 9) / 2^9 = 96.1 %.
         let nine: Vec<f64> = (1..=9).map(f64::from).collect();
         let at = 1.0 - 20.0 / 512.0;
         let interval = median_interval_at(&nine, at).unwrap();
         assert!((interval.low - 2.0).abs() < 1e-9 && (interval.high - 8.0).abs() < 1e-9);
-        // A lower level lies inside.
+        // The interval of a lower level is inside.
         let inside = median_interval(&nine).unwrap();
         assert!(inside.low > 2.0 && inside.low < 3.0, "{inside:?}");
     }

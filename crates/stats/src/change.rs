@@ -27,12 +27,12 @@ const FEWEST: (usize, usize) = (8, 4);
 const WINDOW: usize = 120;
 const LONGEST_FAR: usize = 30;
 
-/// Returns the significance level of a split with this many values on the far side. Every value of
-/// a series is tested as it grows, with up to 27 splits each time, and in a series of 100 values
-/// without a change fewer than one of 20 may alarm. That allowance is spent where a change should
-/// be found soon: ranks of five against fifteen cannot give less than 1.3e-4, so at an even level
-/// five values would have to lie apart from all others. Longer far sides share the rest, and need
-/// little of it (`tests/change.rs`).
+/// Returns the significance level of a split with this many values on the far side. A series is
+/// tested after every new value, with up to 27 splits each time, and fewer than one of 20 series of
+/// 100 values without a change may alarm. This error budget is spent on early detection: ranks of
+/// five against fifteen cannot give less than 1.3e-4, so with equal levels all five values would
+/// have to be beyond all others. Longer far sides share the rest, and need little of it
+/// (`tests/change.rs`).
 fn certain(far: usize) -> f64 {
     match far {
         ..=4 => 1.6e-4,
@@ -43,14 +43,14 @@ fn certain(far: usize) -> f64 {
 }
 
 /// No split has a level above this.
-const MOST_CERTAIN: f64 = 4e-4;
+const MAX_CERTAIN: f64 = 4e-4;
 
 /// The changes in a series, as they would have been found by a test after each value: later
 /// values never undo a change, so a watch and a later analysis agree.
 ///
-/// Each test takes the latest values since the last change: is there a split so that those after
-/// it rank above or below those before, by Mann and Whitney's test? Ranks make it safe against
-/// outliers and skew: a single wild value is no change, however wild.
+/// Each test takes the latest values since the last change: is there a split so that those after it
+/// rank above or below those before, by Mann and Whitney's test? Ranks make it robust against
+/// outliers and skew: a single outlier is never a change, however large.
 pub fn changes(values: &[f64]) -> Vec<Change> {
     let mut found: Vec<Change> = Vec::new();
     let mut start = 0;
@@ -104,8 +104,8 @@ fn split(window: &[f64]) -> Option<(usize, f64)> {
     best
 }
 
-/// The two-sided chance of a rank sum of the last `far` of `n` values. Where the normal
-/// approximation is not even near to certain, it is taken; else the chance is counted.
+/// The two-sided p-value of a rank sum of the last `far` of `n` values: by the normal approximation
+/// if that is far from significant, otherwise exact.
 fn chance(sum: f64, far: usize, n: usize, ties: f64) -> f64 {
     let near = n - far;
     let u = sum - (far * (far + 1)) as f64 / 2.0;
@@ -118,7 +118,7 @@ fn chance(sum: f64, far: usize, n: usize, ties: f64) -> f64 {
     }
     let rough = 2.0 * normal_cdf((least - pairs / 2.0) / variance.sqrt());
     // The tails of U are lighter than the normal's: a p of 1e-3 by the one may be 1e-6 counted.
-    if rough > 200.0 * MOST_CERTAIN {
+    if rough > 200.0 * MAX_CERTAIN {
         return rough;
     }
     exact_lower_tail(least, far, near).map_or(rough, |tail| (2.0 * tail).min(1.0))
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wild_value_is_no_change() {
+    fn a_single_outlier_is_not_a_change() {
         let mut series = around(100.0, 60);
         series[40] = 3.0;
         series[41] = 900.0;

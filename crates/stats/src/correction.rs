@@ -1,7 +1,7 @@
 //! p-values of many comparisons at once.
 
 /// Holm's step-down correction (1979): with these p-values, rejecting those of at most α makes one
-/// wrong rejection or more with probability α at most, however the tests depend on each other.
+/// wrong rejection or more with probability α at most, for any dependence between the tests.
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let n = p.len();
     let mut least = 0.0_f64;
@@ -12,8 +12,8 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 }
 
 /// The correction of Benjamini and Hochberg (1995): of the rejections at α, a share of at most α is
-/// wrong on average, if the tests are independent or depend on each other positively. If nothing
-/// differs at all, the chance of any rejection is at most α, as with Holm's.
+/// wrong on average, if the tests are independent or positively dependent. If nothing differs, the
+/// probability of any rejection is at most α, as with Holm's.
 pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     let n = p.len();
     let mut most = 1.0_f64;

@@ -44,11 +44,11 @@ pub(crate) fn difference_at(a: &[f64], b: &[f64], level: f64) -> Option<Differen
     })
 }
 
-/// The chance of samples that differ as much as these, or more, if both sets come from the same
-/// distribution. `None` if they are too few (see [`difference`]).
+/// The p-value: probability of samples that differ at least as much as these if both sets are from
+/// the same distribution. `None` if they are too few (see [`difference`]).
 ///
 /// Eight and more on both sides: Mann and Whitney's test. Fewer: Welch's or Student's test, since
-/// ranks of five against five cannot give less than 0.8 %, too much for the many figures of a run.
+/// ranks of five against five cannot give less than 0.8 %, too high for the many figures of a run.
 pub fn difference_p(a: &[f64], b: &[f64]) -> Option<f64> {
     if a.len().min(b.len()) >= BY_ORDER {
         return mann_whitney(a, b).map(|test| test.p);
@@ -61,7 +61,7 @@ pub fn difference_p(a: &[f64], b: &[f64]) -> Option<f64> {
     })
 }
 
-/// The intervals of two medians put together.
+/// The combined intervals of two medians.
 fn mover(a: &[f64], b: &[f64], level: f64) -> Option<Interval> {
     let (a, b) = (Part::of(a, level)?, Part::of(b, level)?);
     let difference = a.center - b.center;
@@ -71,7 +71,7 @@ fn mover(a: &[f64], b: &[f64], level: f64) -> Option<Interval> {
     })
 }
 
-/// One side: its center, and the interval of that.
+/// A side: its center and the interval of the center.
 struct Part {
     center: f64,
     interval: Interval,
@@ -125,7 +125,7 @@ impl Means {
         })
     }
 
-    /// With one spread for both sides, where one is too small to show its own.
+    /// With a common spread, if one side is too small to estimate its own.
     fn pooled(a: &[f64], b: &[f64]) -> Option<Self> {
         let (n, m) = (a.len() as f64, b.len() as f64);
         let few = a.len().min(b.len());

@@ -1,4 +1,4 @@
-//! The normal, Student's t and the beta distribution: chances and quantiles.
+//! The normal, Student's t and the beta distribution: probabilities and quantiles.
 //!
 //! Formulas: NIST Digital Library of Mathematical Functions, chapters 5, 7 and 8.
 
@@ -79,7 +79,7 @@ pub fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
 /// The chance that a standard normal variable is at most `z`.
 pub fn normal_cdf(z: f64) -> f64 {
     // erfc by the incomplete gamma functions (DLMF 7.11.1): a series near 0, else a continued
-    // fraction, which keeps small chances exact.
+    // fraction, which keeps small probabilities accurate.
     let x = z.abs() / std::f64::consts::SQRT_2;
     let upper = if x < 2.0 {
         let mut term = x;
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn t_quantiles_are_those_of_tables() {
-        // One, two: closed forms. The others: any table of Student's t.
+        // One and two degrees of freedom: closed forms. Others: tables of Student's t.
         near(t_quantile(0.975, 1.0), (0.475 * PI).tan(), 1e-9);
         near(t_quantile(0.975, 2.0), 4.302_652_729_749_464, 1e-9);
         near(t_quantile(0.975, 4.0), 2.776_445_105, 1e-8);

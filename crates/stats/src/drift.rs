@@ -10,14 +10,13 @@ pub struct Drift {
     pub slope: f64,
     /// Kendall's S: pairs that rise less pairs that fall.
     pub s: f64,
-    /// The chance of an S as far from 0 if the order means nothing (Mann 1945, Kendall 1975):
-    /// counted for up to 20 points without ties, else by the normal approximation with corrections
-    /// for ties and for continuity.
+    /// The p-value of S under random order (Mann 1945, Kendall 1975): exact for up to 20 points
+    /// without ties, else by the normal approximation with corrections for ties and for continuity.
     pub p: f64,
 }
 
-/// The trend of points (x, y) with rising x. `None` with fewer than four points, with which nothing
-/// can be shown at 5 %, or if all x are the same.
+/// The trend of points (x, y) with rising x. `None` with fewer than four points, too few for
+/// significance at 5 %, or if all x are equal.
 pub fn drift(points: &[(f64, f64)]) -> Option<Drift> {
     if points.len() < 4 || points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
         return None;

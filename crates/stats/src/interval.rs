@@ -10,7 +10,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Returns true if `value` lies in it, the ends included.
+    /// Returns true if it contains `value`, ends included.
     pub fn covers(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -29,5 +29,5 @@ impl Interval {
     }
 }
 
-/// The chance with which an interval covers the true value, by default.
+/// Default confidence level.
 pub(crate) const LEVEL: f64 = 0.95;

@@ -1,5 +1,5 @@
-//! Order statistics, intervals that hold for few samples, tests by ranks, drift and change points.
-//! Knows nothing of networks.
+//! Order statistics, intervals valid for few samples, rank tests, drift and change points.
+//! Independent of networks.
 //!
 //! The choice of each method, and the coverage of its intervals, is in `docs/statistics.md`.
 

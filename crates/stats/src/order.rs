@@ -3,7 +3,7 @@
 /// The `p`-th percentile (0 to 100) with linear interpolation between neighbours (type 7 of
 /// Hyndman and Fan 1996, the default of R and NumPy); `None` without samples.
 ///
-/// Samples need no order; those that are not numbers sort last.
+/// Samples need not be sorted; NaN sorts last.
 pub fn percentile(samples: &[f64], p: f64) -> Option<f64> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -38,7 +38,7 @@ pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
     (samples.len() > 1).then(|| (squares / (samples.len() - 1) as f64).sqrt())
 }
 
-/// The slope of the least-squares line through points; `None` if all x are the same.
+/// The slope of the least-squares line through points; `None` if all x are equal.
 pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let xs: Vec<f64> = points.iter().map(|p| p.0).collect();
     let ys: Vec<f64> = points.iter().map(|p| p.1).collect();

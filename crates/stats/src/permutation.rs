@@ -2,9 +2,9 @@
 
 use crate::{order::median, random::Random};
 
-/// The chance of a statistic at least as far from 0 as that of `a` and `b`, if it does not matter
-/// which sample is in which set. All ways to split are tried where there are at most 20,000, else
-/// 9,999 at random; the smallest p is then 1 / 10,000. `None` if a set is empty.
+/// The p-value: probability of a statistic at least as far from 0 as that of `a` and `b` under
+/// random assignment to the sets. All splits are evaluated if there are at most 20,000, else 9,999
+/// random ones; the smallest p is then 1 / 10,000. `None` if a set is empty.
 pub fn permutation_p(
     a: &[f64],
     b: &[f64],
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn random_splits_agree_with_a_count() {
-        // 12 over 6 = 924 ways are counted; the same values with 22 over 11 ways are drawn.
+        // 12 over 6 = 924 splits are enumerated; 22 over 11 splits of the same values are sampled.
         let difference = |a: &[f64], b: &[f64]| mean(a).unwrap_or(0.0) - mean(b).unwrap_or(0.0);
         let a: Vec<f64> = (0..11).map(|i| f64::from(i) + 3.0).collect();
         let b: Vec<f64> = (0..11).map(f64::from).collect();

@@ -63,10 +63,9 @@ fn beta_interval(hits: f64, n: f64) -> Interval {
 /// The 95 % interval of a share whose hits may come in clusters (losses in bursts), from
 /// `(hits, trials)` of at least five pieces of the measurement that are longer than a burst.
 ///
-/// The spread between the pieces returns how many independent trials they are worth; Clopper and
-/// Pearson's interval is taken with those (Korn and Graubard 1998). Without a hit nothing is known
-/// of clusters, and the interval is that of independent trials. `None` with fewer than five pieces
-/// that have trials.
+/// The spread between the pieces gives the effective number of independent trials, used in Clopper
+/// and Pearson's interval (Korn and Graubard 1998). Without a hit clusters are unknown, and the
+/// interval is that of independent trials. `None` with fewer than five pieces that have trials.
 pub fn clustered(pieces: &[(u64, u64)]) -> Option<Interval> {
     let pieces: Vec<(f64, f64)> = pieces
         .iter()
@@ -94,11 +93,11 @@ pub fn clustered(pieces: &[(u64, u64)]) -> Option<Interval> {
 }
 
 /// The 95 % interval of the `p`-th percentile (0 to 100, ends excluded) of independent samples,
-/// between two of them, whatever their distribution. `None` where the samples are too few to have
-/// one beyond the percentile: 95 % of the median needs 6, P95 72 and P99 368.
+/// between two of them, for any distribution. `None` if there are too few samples to have one
+/// beyond the percentile: 95 % of the median needs 6, P95 72 and P99 368.
 ///
-/// Samples close in time are not independent: for delays under load take the percentile of each
-/// repeat, and the interval of those.
+/// Samples close in time are not independent: for delays under load use the percentile of each
+/// repeat, and the interval over the repeats.
 pub fn percentile_interval(samples: &[f64], p: f64) -> Option<Interval> {
     let tail = (1.0 - LEVEL) / 2.0;
     let share = p / 100.0;
@@ -120,7 +119,8 @@ pub fn percentile_interval(samples: &[f64], p: f64) -> Option<Interval> {
     })
 }
 
-/// The first number from `low` to `high` for which `holds` is false; `high` if there is none.
+/// The first number from `low` to `high` for which `holds` is false; `high` if there is no such
+/// number.
 fn search(mut low: usize, mut high: usize, holds: impl Fn(usize) -> bool) -> usize {
     while low < high {
         let middle = low + (high - low) / 2;

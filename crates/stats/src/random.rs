@@ -1,12 +1,12 @@
 //! Pseudo-random numbers from a seed.
 
 /// A small generator of pseudo-random numbers (splitmix64, Steele, Lea and Flood 2014), seeded by
-/// the caller so that a result is the same each time it is computed.
+/// the caller so that results are reproducible.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator that gives the same numbers for the same seed.
+    /// A generator with a seed; equal seeds give equal numbers.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -30,7 +30,7 @@ impl Random {
         ((self.next_u64() >> 12) as f64 + 0.5) / (1u64 << 52) as f64
     }
 
-    /// Puts a slice into an order in which every order is equally likely (Fisher and Yates).
+    /// Shuffles a slice uniformly (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));

@@ -67,9 +67,10 @@ pub(crate) fn exact_lower_tail(u: f64, n: usize, m: usize) -> Option<f64> {
 /// The outcome of Mann and Whitney's test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MannWhitney {
-    /// Pairs in which the first sample is the larger one; ties count half.
+    /// Number of pairs in which the first sample is larger; ties count half.
     pub u: f64,
-    /// The chance of a U as far from its mean, if both sets come from one distribution; both sides.
+    /// Two-sided p-value: probability of a U as far from its mean if both sets are from one
+    /// distribution.
     pub p: f64,
     /// True if `p` was counted; false for the normal approximation with corrections for ties and
     /// for continuity.
@@ -109,8 +110,8 @@ pub fn mann_whitney(a: &[f64], b: &[f64]) -> Option<MannWhitney> {
 }
 
 /// Shift of the values of `a` above those of `b`, with its interval of at least confidence `level`,
-/// if one distribution is the other shifted (Hodges and Lehmann 1963). `None` where the sets are
-/// too small for the level: 95 % needs four and four, or three and five.
+/// if one distribution is the other shifted (Hodges and Lehmann 1963). `None` if the sets are too
+/// small for the level: 95 % needs four and four, or three and five.
 pub fn shift(a: &[f64], b: &[f64], level: f64) -> Option<(f64, Interval)> {
     let mut differences: Vec<f64> = a
         .iter()
@@ -181,7 +182,8 @@ pub fn signed_rank_interval(samples: &[f64], level: f64) -> Option<(f64, Interva
     Some((median(&averages)?, interval))
 }
 
-/// Returns how many of the 2^n signs give a sum of positive ranks of 0, 1, … n (n + 1) / 4.
+/// Returns how many of the 2^n sign combinations give a sum of positive ranks of 0, 1, … n (n + 1)
+/// / 4.
 fn counts_of_ranks(n: usize) -> Vec<f64> {
     let mut counts = vec![0.0; n * (n + 1) / 4 + 1];
     counts[0] = 1.0;

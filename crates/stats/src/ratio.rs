@@ -33,19 +33,18 @@ pub fn ratio_at(above: &[f64], below: &[f64], level: f64) -> Option<Ratio> {
     })
 }
 
-/// The chance of positive samples whose ratio is as far from 1 as that of these, or farther, if
-/// both sets come from the same distribution. `None` if they are too few, or if one is not
-/// positive.
+/// The p-value: probability of positive samples whose ratio is at least as far from 1 if both sets
+/// are from the same distribution. `None` if they are too few, or if one is not positive.
 pub fn ratio_p(a: &[f64], b: &[f64]) -> Option<f64> {
     difference_p(&logarithms(a)?, &logarithms(b)?)
 }
 
-/// The ratio between two things measured side by side in blocks, from one ratio for each block,
-/// with its 95 % interval. `None` with fewer than three blocks, or if a ratio is not positive.
+/// The ratio of two quantities measured side by side in blocks, from one ratio per block, with its
+/// 95 % interval. `None` with fewer than three blocks, or if a ratio is not positive.
 ///
 /// Eight blocks and more: Walsh averages of the logarithms (Hodges and Lehmann 1963, the interval
 /// by the signed-rank distribution). Fewer: Student's t on the logarithms. Both assume that the
-/// logarithms are symmetric about their center, which they are if one thing is the other times a
+/// logarithms are symmetric about their center, which holds if one quantity is the other times a
 /// factor.
 pub fn paired_ratio(ratios: &[f64]) -> Option<Ratio> {
     let logs = logarithms(ratios)?;

@@ -1,4 +1,4 @@
-//! A step is found soon, and nothing is found where there is none.
+//! Detection of steps: early, and without false alarms.
 
 mod common;
 

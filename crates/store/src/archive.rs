@@ -24,7 +24,7 @@ const BYTES_TOGETHER: usize = 64 << 20;
 /// Maximum length of a line of an archive beyond its document, bytes.
 const AROUND: u64 = 1 << 20;
 
-/// A document in an archive, but for its body, which is the last member.
+/// A document in an archive without its body, which is the last member.
 #[derive(Serialize)]
 struct Head<'a> {
     pathtwin_archive: u32,
@@ -36,7 +36,7 @@ struct Head<'a> {
     labels: &'a BTreeMap<String, String>,
 }
 
-/// The same with its body, as it is read.
+/// The same with its body, for reading.
 #[derive(Deserialize)]
 struct Line {
     pathtwin_archive: u32,
@@ -60,7 +60,8 @@ pub struct Imported {
 }
 
 impl Store {
-    /// Writes the documents that the filter lets through, the newest first, one a line. How many.
+    /// Writes the documents selected by the filter, newest first, one per line; returns their
+    /// number.
     ///
     /// # Errors
     ///
@@ -73,7 +74,7 @@ impl Store {
                 why,
             };
             let mut body = self.body(entry.kind, &entry.id)?;
-            // That it is JSON is checked without a second copy of it.
+            // Checks that it is JSON without a second copy.
             let text = std::str::from_utf8(&body).map_err(|e| damaged(e.into()))?;
             let checked: Result<IgnoredAny, _> = serde_json::from_str(text);
             checked.map_err(|e| damaged(e.into()))?;
@@ -101,8 +102,8 @@ impl Store {
     }
 
     /// Reads an archive, or a single Run, and saves the documents that are not stored yet. `name`:
-    /// where it comes from. Documents are saved in groups: of a damaged archive those before the
-    /// damage are kept.
+    /// its origin. Documents are saved in groups: of a damaged archive, the documents before the
+    /// damage are stored.
     ///
     /// # Errors
     ///
@@ -212,7 +213,7 @@ impl Document {
         }
         let body = line.body.get().as_bytes().to_vec();
         let mut document = match line.kind {
-            // One of a newer program is stored unchanged; its figures are for that program.
+            // A Run of a newer program is stored unchanged, without its figures.
             Kind::Run => Document::of_run(body.clone(), name).unwrap_or_else(|_| {
                 let mut document = Document::new(line.kind, "", 0, "", body);
                 document.schema = line.schema;
@@ -229,7 +230,8 @@ impl Document {
     }
 }
 
-/// JSON without line breaks: outside of strings they mean nothing, and inside they are escaped.
+/// JSON without line breaks: outside of strings they are insignificant, and inside they are
+/// escaped.
 fn one_line(json: &mut [u8]) {
     for byte in json.iter_mut().filter(|b| matches!(b, b'\n' | b'\r')) {
         *byte = b' ';

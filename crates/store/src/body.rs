@@ -4,8 +4,8 @@ use std::io::Read;
 
 use crate::{Document, StoreError};
 
-/// Returns true if two bodies are the same document; an archive has other white space than the file
-/// it was made of.
+/// Returns true if two bodies are the same document; an archive differs in white space from the
+/// original file.
 pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     let value = |text| serde_json::from_slice::<serde_json::Value>(text).ok();
     a == b || value(a).is_some_and(|a| Some(a) == value(b))
@@ -79,7 +79,7 @@ mod tests {
 
     /// 1 GiB of blanks is 33 kB.
     #[test]
-    fn a_small_stream_that_holds_a_gigabyte_takes_no_gigabyte() {
+    fn a_small_stream_that_inflates_to_a_gigabyte_is_bounded() {
         let mut packed = zstd::Encoder::new(Vec::new(), 6).unwrap();
         let blanks = vec![b' '; 1 << 20];
         for _ in 0..1024 {

@@ -11,7 +11,7 @@ use model::{
 
 use crate::{StoreError, facts};
 
-/// A document to keep.
+/// A document to store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     /// Kind.
@@ -34,7 +34,7 @@ pub struct Document {
     pub figures: Vec<FigureRow>,
 }
 
-/// One figure of a run.
+/// A figure of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureRow {
     /// Step that was run.
@@ -56,7 +56,7 @@ impl Document {
     pub(crate) fn text(&self) -> Text {
         text!(
             "the {kind} {id}",
-            kind = self.kind.to_string(),
+            kind = self.kind.text(),
             id = safe::line(&self.id).into_owned()
         )
     }
@@ -80,7 +80,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// It is no Run, or one of a newer program.
+    /// It is not a Run, or from a newer program.
     pub fn of_run(body: Vec<u8>, name: &str) -> Result<Self, StoreError> {
         let run = Run::parse(&body).map_err(|e: RunError| StoreError::Format {
             what: Text::name(name),
@@ -96,7 +96,7 @@ impl Document {
         Ok(document)
     }
 
-    /// Puts a label on it. The label `path` is the path itself.
+    /// Sets a label. The label `path` is the path itself.
     pub fn label(&mut self, name: &str, value: &str) {
         if name == "path" {
             value.clone_into(&mut self.path);

@@ -5,17 +5,15 @@ mod url;
 
 pub use url::{TlsError, UrlError};
 
-use model::{safe, text::Text};
+use model::text::Text;
 
 use crate::sql::{Cause, SqlError};
 
 /// Error of an operation on a history.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum StoreError {
     /// A text that names no place.
-    #[error(
-        "{text:?} is no history location: {why}; give a file, or postgres://USER@HOST/DATABASE"
-    )]
     Place {
         /// The text given.
         text: String,
@@ -24,7 +22,6 @@ pub enum StoreError {
         why: PlaceError,
     },
     /// The URL of a database is wrong.
-    #[error("the URL {scheme}://... of a history is wrong: {why}")]
     Url {
         /// Its scheme; the rest may hold a password.
         scheme: String,
@@ -33,7 +30,6 @@ pub enum StoreError {
         why: UrlError,
     },
     /// It could not be opened.
-    #[error("cannot open the history {place}: {why}")]
     Open {
         /// The history.
         place: String,
@@ -42,10 +38,6 @@ pub enum StoreError {
         why: Cause,
     },
     /// A later version of the program made it.
-    #[error(
-        "the history {place} was made by a newer pathtwin (its schema is {found}, this program knows \
-         up to {known}); nothing was changed: update pathtwin, or name another place with --store"
-    )]
     Newer {
         /// The history.
         place: String,
@@ -55,18 +47,13 @@ pub enum StoreError {
         known: i64,
     },
     /// The disk, or the user's share of it, is full.
-    #[error(
-        "no room left to {what} in the history {place}; nothing of it was written, and what was saved \
-         before is there: make room on the disk"
-    )]
     Full {
         /// The operation.
         what: Work,
         /// The history.
         place: String,
     },
-    /// Others held it for too long.
-    #[error("the history {place} was in use by others for too long to {what}: try again")]
+    /// It was locked by other processes for too long.
     Busy {
         /// The operation.
         what: Work,
@@ -74,10 +61,6 @@ pub enum StoreError {
         place: String,
     },
     /// A document is larger than the limit.
-    #[error(
-        "{what} has {bytes} bytes or more, and documents of up to {largest} are read: if it is meant to be so large, allow \
-         it with --max-document"
-    )]
     TooLarge {
         /// The object and its location.
         what: Text,
@@ -87,7 +70,6 @@ pub enum StoreError {
         largest: u64,
     },
     /// The database refused.
-    #[error("cannot {what} in the history {place}: {why}")]
     Database {
         /// The operation.
         what: Work,
@@ -98,10 +80,8 @@ pub enum StoreError {
         why: Cause,
     },
     /// No document has this id.
-    #[error("no document whose id begins with {0:?}: `pathtwin history list` shows the documents")]
     Missing(String),
     /// Several documents have ids that begin so.
-    #[error("ID prefix {prefix:?} is ambiguous ({count} documents): give more characters")]
     Ambiguous {
         /// The prefix given.
         prefix: String,
@@ -109,7 +89,6 @@ pub enum StoreError {
         count: usize,
     },
     /// A document is damaged.
-    #[error("the document {} cannot be read: {why}", safe::line(id))]
     Damaged {
         /// Its id.
         id: String,
@@ -118,7 +97,6 @@ pub enum StoreError {
         why: Cause,
     },
     /// A document to store could not be parsed.
-    #[error("{what}: {why}")]
     Format {
         /// Its origin.
         what: Text,
@@ -147,26 +125,23 @@ pub enum Work {
 
 /// Reason why a document cannot be stored, found by this program itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum DocumentError {
     /// Another document has its id.
-    #[error("another document with this id is in the history; that one was kept")]
     Twice,
     /// Its id has other characters, or too many.
-    #[error("an id has 1 to 64 letters, digits, - and _")]
     Id,
 }
 
 /// Reason why a text names no place of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum PlaceError {
     /// Nothing was given.
-    #[error("it is empty")]
     Empty,
     /// A connection string of libpq.
-    #[error("a database is named by a URL")]
     ConnectionString,
     /// A URL with another scheme.
-    #[error("this kind of URL is not known")]
     Scheme,
 }
 

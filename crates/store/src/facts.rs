@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::run::Run;
 use serde_json::Value;
 
-/// Facts that change by themselves and explain nothing.
+/// Facts that vary on their own and explain nothing.
 const RESTLESS: [&str; 13] = [
     "handle",
     "handshake_age_s",
@@ -34,8 +34,8 @@ pub(crate) fn of(run: &Run) -> BTreeMap<String, String> {
     facts
 }
 
-/// Adds the contents of a value. Lists of plain values are one fact; of others, each is named by
-/// its own name or kind if it has one, so that a new one does not rename the rest.
+/// Adds the contents of a value. Lists of plain values are one fact; elements of other lists are
+/// named by their name or kind if they have one, so that a new element does not rename the others.
 fn flatten(name: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! The newest run of each path and host, with its facts and figures: a path at a glance.
+//! Newest run of each path and host, with its facts and figures, for overviews.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! The history: every document that is kept, in a file of SQLite or a database of PostgreSQL.
 //!
-//! A document is kept as it was written, compressed. Beside it are stored the inputs of lists and
-//! series: its creation time, the path it belongs to, labels, the figures of a run, and the facts
-//! about the hosts. Both databases have the same tables and are used through the same statements.
+//! A document is stored unchanged, compressed, together with the data for lists and series: its
+//! creation time, the path it belongs to, labels, the figures of a run, and the facts about the
+//! hosts. Both databases have the same tables and are used through the same statements.
 
 mod archive;
 mod body;

@@ -8,8 +8,8 @@ use std::{
 
 use crate::{StoreError, error::PlaceError, postgres::Address};
 
-/// Keys of connection strings of libpq (PostgreSQL 17, 32.1.2), which are no URLs. Any of them may
-/// come first.
+/// Keys of connection strings of libpq (PostgreSQL 17, 32.1.2), which are not URLs. Any of them may
+/// be first.
 const KEYWORDS: [&str; 43] = [
     "application_name",
     "channel_binding",
@@ -66,12 +66,12 @@ pub enum Place {
 }
 
 impl Place {
-    /// From the user's text: a URL that begins with `postgres://` or `postgresql://`, else a file.
-    /// No error repeats text that could contain a password.
+    /// Parses the user's text: a URL that begins with `postgres://` or `postgresql://`, else a
+    /// file. No error repeats text that could contain a password.
     ///
     /// # Errors
     ///
-    /// It is empty, a URL of another kind, or a URL of a database that is wrong.
+    /// It is empty, a URL of another kind, or an invalid database URL.
     pub fn parse(text: &str) -> Result<Self, StoreError> {
         let wrong = |text: &str, why| StoreError::Place {
             text: text.to_owned(),
@@ -111,9 +111,9 @@ impl Place {
         Some(Self::File(folder.join("pathtwin/history.db")))
     }
 
-    /// Makes a file, SQLite's files beside it, and its folder readable for their owner alone: an
-    /// earlier version left them open to other users. Missing files, and those on a file system
-    /// without modes, stay as they are.
+    /// Makes a file, SQLite's additional files and its folder readable for their owner only:
+    /// earlier versions left them readable for other users. Missing files, and files on a file
+    /// system without modes, are ignored.
     pub fn make_private(&self) {
         let Some(file) = self.file() else { return };
         let beside = ["-wal", "-shm"].map(|end| {
@@ -137,8 +137,8 @@ impl Place {
 }
 
 /// Returns true if a text is `KEY=VALUE ...` of libpq, where spaces may surround the `=`. A
-/// password anywhere in a text makes it one, too: better to refuse a file with an odd name than to
-/// create a file with a password in its name.
+/// password anywhere in a text makes it one, too: rejecting a file with an unusual name is better
+/// than creating a file with a password in its name.
 fn is_connection_string(text: &str) -> bool {
     let mut keys = text
         .match_indices('=')

@@ -24,10 +24,10 @@ use crate::{
     sql::{Cause, Row, Sql, SqlError, Value},
 };
 
-/// Timeout of the server's first answer.
+/// Timeout of the server's first response.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A number of our own for the lock on the schema: "pathtwin" in ASCII.
+/// Key of the advisory lock on the schema: "pathtwin" in ASCII.
 const LOCK: i64 = 0x7061_7468_7477_696e;
 
 /// A connection to a server.

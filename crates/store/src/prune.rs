@@ -9,7 +9,7 @@ use crate::{
     sql::{Sql, SqlError, Value},
 };
 
-/// Retention rules. Documents with the label `keep` are kept in any case.
+/// Retention rules. Documents with the label `keep` are never deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
     /// Documents made before this time go, µs since 1970.
@@ -23,16 +23,16 @@ pub struct Retention {
 pub struct Pruned {
     /// Kinds and ids of the documents, the oldest first.
     pub documents: Vec<(Kind, String)>,
-    /// About how many bytes they took.
+    /// Their approximate size in bytes.
     pub bytes: u64,
 }
 
 impl Store {
-    /// Deletes documents that retention does not keep; with `dry_run` nothing is deleted.
+    /// Deletes documents outside of the retention rules; with `dry_run` nothing is deleted.
     ///
     /// # Errors
     ///
-    /// The history cannot be read or written, or others hold it.
+    /// The history cannot be read or written, or is locked by other processes.
     pub fn prune(&mut self, keep: &Retention, dry_run: bool) -> Result<Pruned, StoreError> {
         let pruned = self.transaction(Work::Prune, |sql| {
             let expired = expired(sql, keep)?;
@@ -52,7 +52,7 @@ impl Store {
         })?;
         if !dry_run && !pruned.documents.is_empty() {
             match self.sql.shrink() {
-                // A later one does it, when there is room and no other user.
+                // A later run does it, when there is space and no other user.
                 Ok(()) | Err(SqlError::Full | SqlError::Busy) => {}
                 Err(e) => return Err(StoreError::sql(Work::GiveBackRoom, &self.place, e)),
             }
@@ -92,7 +92,7 @@ fn expired(sql: &mut dyn Sql, keep: &Retention) -> Result<Vec<(String, Found, u6
     Ok(expired)
 }
 
-/// Removes series and facts that nothing uses any more.
+/// Removes series and facts that are no longer referenced.
 fn tidy(sql: &mut dyn Sql) -> Result<(), SqlError> {
     let none: [Value; 0] = [];
     sql.run(

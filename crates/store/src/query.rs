@@ -19,11 +19,11 @@ pub struct Filter {
     pub path: Option<String>,
     /// Only with these labels.
     pub labels: Vec<(String, String)>,
-    /// Only those made at or after this time, µs since 1970.
+    /// Only documents created at or after this time, µs since 1970.
     pub since_us: Option<u64>,
-    /// Only those made before this time.
+    /// Only documents created before this time.
     pub until_us: Option<u64>,
-    /// At most this many, the newest.
+    /// Maximum number of documents, the newest ones.
     pub limit: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ impl Conditions {
         this
     }
 
-    /// Adds a condition; each `?` in it stands for one of the values.
+    /// Adds a condition; each `?` in it is replaced by one of the values.
     fn add<const N: usize>(&mut self, text: &str, values: [Value; N]) {
         let mut text = text.to_owned();
         for value in values {
@@ -131,7 +131,7 @@ impl Store {
         Ok(rows.into_iter().filter_map(entry).collect())
     }
 
-    /// The paths that there are runs of, with the number of runs.
+    /// The paths with runs, and the number of their runs.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl Store {
         Ok(rows.into_iter().filter_map(pair).collect())
     }
 
-    /// The series of a path, or of all. Those whose runs were all deleted may still be named.
+    /// The series of a path, or of all. Series whose runs were all deleted may still be included.
     ///
     /// # Errors
     ///
@@ -165,8 +165,8 @@ impl Store {
         Ok(rows.into_iter().filter_map(name).collect())
     }
 
-    /// The points of a series in the order of time: the last `limit` of those that the filter lets
-    /// through.
+    /// The points of a series in chronological order: the last `limit` of those selected by the
+    /// filter.
     ///
     /// # Errors
     ///

@@ -15,7 +15,7 @@ const AT_ONCE: usize = 500;
 pub enum Saved {
     /// Committed: it survives a crash or a power failure.
     Added,
-    /// The same one was already stored.
+    /// The same document was already stored.
     Known,
 }
 
@@ -74,7 +74,7 @@ fn insert_figures(
     path: &str,
     figures: &[FigureRow],
 ) -> Result<(), SqlError> {
-    // In one order by all writers, so that none waits for another in a circle.
+    // In the same order by all writers, to avoid deadlocks.
     let mut figures: Vec<&FigureRow> = figures.iter().collect();
     figures.sort_by_cached_key(|row| (row.step.to_string(), row.figure.to_string()));
     figures.dedup_by(|a, b| a.step == b.step && a.figure == b.figure);
@@ -107,7 +107,7 @@ fn insert_figures(
     Ok(())
 }
 
-/// The numbers of the series of figures, those that are new made.
+/// The numbers of the series of figures; new series are added.
 fn series_numbers(
     sql: &mut dyn Sql,
     path: &str,
@@ -138,7 +138,7 @@ fn series_id(sql: &mut dyn Sql, path: &str, step: &str, figure: &str) -> Result<
     number(sql, select, &values, insert, &values)
 }
 
-/// The number of a set of facts, made if it is new: most runs find the hosts as the last one did.
+/// The number of a set of facts, added if it is new: most runs have the same facts as the last one.
 fn facts_id(sql: &mut dyn Sql, facts: &BTreeMap<String, String>) -> Result<Option<i64>, SqlError> {
     if facts.is_empty() {
         return Ok(None);

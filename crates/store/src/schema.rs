@@ -9,13 +9,13 @@ use crate::{
 /// The newest version of the tables supported by this program.
 pub const SCHEMA: i64 = MIGRATIONS.len() as i64;
 
-/// Statements that lead from each version to the next. Once released, an entry never changes.
+/// Statements that upgrade each version to the next. Once released, an entry never changes.
 ///
-/// Words in capitals that are no SQL stand for differences between the databases
+/// Capitalised words that are not SQL are placeholders for differences between the databases
 /// ([`Sql::dialect`]).
 const MIGRATIONS: [&str; 2] = [
-    // A document is in two tables, so that a list need not read bodies; figures are in the order in
-    // which a series is read.
+    // A document is split into two tables, so that lists do not read bodies; figures are stored in
+    // the order in which a series is read.
     "CREATE TABLE facts (
         id SERIAL_KEY,
         digest TEXT NOT NULL UNIQUE,
@@ -70,7 +70,7 @@ const MIGRATIONS: [&str; 2] = [
 
 const TABLE: &str = "pathtwin_schema";
 
-/// The version of the tables; 0 if there are none.
+/// The version of the tables; 0 if they do not exist.
 fn version(sql: &mut dyn Sql, place: &str) -> Result<i64, StoreError> {
     let cannot = |e| match e {
         SqlError::Other(why) => StoreError::Open {

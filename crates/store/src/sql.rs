@@ -1,12 +1,12 @@
-//! Common parts of both databases.
+//! Common interface of both databases.
 //!
 //! Statements number their parameters `$1`, `$2`, … in the order in which they first occur: SQLite
-//! takes these for names, and counts names in that order.
+//! treats these as names, and numbers names in that order.
 
 use model::history::Named;
 
-/// Cause of an error of the history: an error of the system, of a database or of a format, or the
-/// history's own finding.
+/// Cause of an error of the history: an error of the system, of a database or of a format, or one
+/// detected by the history.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// A value in a row or for a parameter.
@@ -93,7 +93,7 @@ impl Row {
 /// Error of a database operation.
 #[derive(Debug)]
 pub(crate) enum SqlError {
-    /// No room.
+    /// No space left.
     Full,
     /// Others hold it.
     Busy,
@@ -136,7 +136,6 @@ pub(crate) trait Sql: Send {
     /// The statements of a migration in this database's dialect.
     fn dialect(&self, statements: &str) -> String;
 
-    /// Gives room that deleted documents took back to the system, as far as that is the user's
-    /// task.
+    /// Returns space of deleted documents to the system, if the database does not do so itself.
     fn shrink(&mut self) -> Result<(), SqlError>;
 }

@@ -53,7 +53,8 @@ impl Sqlite {
     /// Makes saved data survive a loss of power, and readers not wait for writers.
     fn prepare(&mut self) -> Result<(), SqlError> {
         self.batch("PRAGMA auto_vacuum = INCREMENTAL")?;
-        // Two who open a new file at once may meet here, where SQLite does not wait.
+        // Two processes that open a new file concurrently may conflict here, where SQLite does not
+        // wait.
         let mut tries = 0;
         while let Err(e) = self.batch("PRAGMA journal_mode = WAL") {
             tries += 1;
@@ -66,8 +67,8 @@ impl Sqlite {
     }
 }
 
-/// Makes an empty file, which is an empty database, unless there is a file already. SQLite gives
-/// the files beside it the same mode (findCreateFileMode, os_unix.c of SQLite 3.46).
+/// Makes an empty file, which is an empty database, unless there is a file already. SQLite creates
+/// its additional files with the same mode (findCreateFileMode, os_unix.c of SQLite 3.46).
 fn make_private(path: &Path) -> io::Result<()> {
     let named = path.as_os_str().as_encoded_bytes();
     // Names that SQLite does not treat as file names (sqlite3_open_v2).
@@ -80,7 +81,7 @@ fn make_private(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The database's own error, or a clearer one.
+/// The database's error, or a clearer one.
 fn cause(error: rusqlite::Error) -> Cause {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => "it is not a file of SQLite".into(),
@@ -146,7 +147,7 @@ impl Sql for Sqlite {
     }
 
     fn begin(&mut self) -> Result<(), SqlError> {
-        // At once as a writer: one that began as a reader cannot wait for its turn.
+        // Starts as a writer: a transaction that starts as a reader cannot wait for the write lock.
         self.batch("BEGIN IMMEDIATE")
     }
 

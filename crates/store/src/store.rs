@@ -23,8 +23,8 @@ pub struct Store {
     pub(crate) largest: u64,
 }
 
-/// Largest document that is read from a history or an archive unless more is allowed, bytes. A long
-/// plan over a path and a tunnel gives some 100 MB.
+/// Default maximum size of a document read from a history or an archive, bytes. A long plan over a
+/// path and a tunnel produces some 100 MB.
 pub const LARGEST_DOCUMENT: u64 = 256 << 20;
 
 impl Store {
@@ -182,7 +182,7 @@ impl Store {
             Unpack::TooLarge(bytes) => StoreError::TooLarge {
                 what: text!(
                     "the {kind} {id} of {place}",
-                    kind = kind.to_string(),
+                    kind = kind.text(),
                     id = safe::line(&found.id).into_owned(),
                     place = &self.place
                 ),
@@ -216,7 +216,7 @@ impl Store {
         Ok(found.id)
     }
 
-    /// Puts a label on a document, or takes it away; `path` is the path itself and stays.
+    /// Sets or removes a label of a document; `path` is the path itself and cannot be removed.
     ///
     /// # Errors
     ///

@@ -26,7 +26,8 @@ impl Store {
         Ok(out)
     }
 
-    /// Facts that differ between the first and the last of some runs, and where they changed.
+    /// Facts that differ between the first and the last of some runs, and the runs where they
+    /// changed.
     fn changed(&mut self, runs: &[Point]) -> Result<Vec<FactChange>, StoreError> {
         let facts = runs
             .iter()

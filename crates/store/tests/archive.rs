@@ -1,5 +1,4 @@
-//! An archive that a program of its time wrote stays readable; a damaged one is refused, never half
-//! read.
+//! Archives of earlier versions remain readable; damaged ones are rejected, never partially read.
 
 #![allow(clippy::unwrap_used)]
 
@@ -108,7 +107,7 @@ fn a_document_of_a_gigabyte_in_a_few_kilobytes_is_refused_before_it_is_unpacked(
     );
 }
 
-/// The most that this process had, KiB.
+/// Peak resident memory of this process, KiB.
 fn resident_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status

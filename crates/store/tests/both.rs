@@ -10,7 +10,7 @@ use store::{Filter, Place, Retention, Saved, Store, StoreError};
 
 type Check = fn(&Place);
 
-/// Everything that must hold for either database, each with a separate history.
+/// Checks for both databases, each with a separate history.
 const CHECKS: [(&str, Check); 9] = [
     ("kept", kept),
     ("listed", listed),
@@ -65,7 +65,7 @@ fn goodput() -> SeriesName {
     }
 }
 
-/// A document comes back byte for byte, also from a history that was closed.
+/// A document is returned byte for byte, also after the history was closed.
 fn kept(place: &Place) {
     let mut store = Store::open(place).unwrap();
     let document = run(1, 94e6, "6.12");
@@ -308,7 +308,7 @@ fn carried_over(place: &Place) {
         other.series(&goodput(), &Filter::default()).unwrap().len(),
         150
     );
-    // A Run as measuring writes it, over several lines, with a label put on it.
+    // A Run in the form written by `measure`, on several lines, with a label.
     let text = run_text(200, 94e6, "6.1");
     let labels = [("path".to_owned(), "home".to_owned())];
     let imported = store

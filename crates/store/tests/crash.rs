@@ -1,4 +1,4 @@
-//! Killed in mid-write, out of room, of another version: nothing that was reported as saved is
+//! Kills during a write, full disks and other versions: no document that was reported as saved is
 //! lost.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
@@ -56,7 +56,7 @@ fn writes_until_killed() {
     }
 }
 
-/// Kills a writer at different moments, and checks each time that everything is stored.
+/// Kills a writer at different times, and checks each time that everything is stored.
 fn kill(times: u64) {
     let folder = tempfile::tempdir().unwrap();
     let mut random = stats::Random::new(times);
@@ -86,7 +86,7 @@ fn kill(times: u64) {
         busy += u64::from(saved > before);
         let mut store = Store::open(&file(folder.path())).unwrap();
         let there = store.list(&Filter::default()).unwrap().len() as u64;
-        // One more may be there: saved, but killed before it could report it.
+        // One more may exist: saved, but not reported before the kill.
         assert!(
             there == saved || there == saved + 1,
             "round {round}: {there} of {saved}"
@@ -105,7 +105,7 @@ fn kill(times: u64) {
     assert_eq!(sound, "ok");
 }
 
-/// The last documents are those that were written.
+/// The last documents are the ones that were written.
 fn check_last(store: &mut Store, there: u64) {
     for number in there.saturating_sub(5)..there {
         let expected = noise(number, 50 << (number % 12));
@@ -134,7 +134,7 @@ fn writes_until_full() {
         return;
     };
     let mut store = Store::open(&place).unwrap();
-    // To be able to make room later; deleting documents takes some itself.
+    // Frees space later; deleting documents needs some itself.
     let filler = place.file().unwrap().with_file_name("filler");
     fs::write(&filler, vec![1; 1_000_000]).unwrap();
     let mut saved = 0;
@@ -151,7 +151,7 @@ fn writes_until_full() {
         message.starts_with("no room left to save a document in the history"),
         "{message}"
     );
-    // Also for one who opens it now, while the disk is full.
+    // Also for a store opened now, while the disk is full.
     for mut store in [store, Store::open(&place).unwrap()] {
         assert_eq!(store.list(&Filter::default()).unwrap().len() as u64, saved);
         check_full(&mut store, saved);
@@ -164,7 +164,7 @@ fn writes_until_full() {
         ..Retention::default()
     };
     store.prune(&half, false).unwrap();
-    // The file has given the room back.
+    // The file has shrunk.
     let size = fs::metadata(place.file().unwrap()).unwrap().len();
     assert!(size < 500_000, "{size}");
     println!("went well");
@@ -227,7 +227,7 @@ fn a_file_of_a_newer_version_is_refused_and_unchanged() {
 }
 
 #[test]
-fn a_file_that_is_no_history_is_unchanged() {
+fn a_file_that_is_not_a_history_is_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let place = file(folder.path());
     fs::write(place.file().unwrap(), "notes of mine\n".repeat(100)).unwrap();
@@ -270,8 +270,8 @@ fn files_of_all_versions_stay_readable() {
     }
 }
 
-/// Version 1 named a load in both directions `opposed`: its points are in one series with those of
-/// later runs.
+/// Version 1 named a load in both directions `opposed`: its points are in the same series as those
+/// of later runs.
 #[test]
 fn a_series_of_version_1_has_the_name_of_later_runs() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");

@@ -1,4 +1,4 @@
-//! The files of a history belong to its user alone.
+//! The files of a history are readable for their owner only.
 
 #![allow(clippy::expect_used)]
 
@@ -7,10 +7,10 @@ use std::{fs, os::unix::fs::MetadataExt};
 use store::{Place, Store};
 
 #[test]
-fn a_history_and_the_files_beside_it_are_its_owners_alone() {
+fn a_history_and_its_additional_files_are_private() {
     let folder = tempfile::tempdir().expect("make a folder");
     let place = folder.path().join("new").join("history.db");
-    // The log and its index exist as long as it is open.
+    // The write-ahead log and its index exist as long as the store is open.
     let store = Store::open(&Place::File(place.clone())).expect("open it");
     let mut modes = Vec::new();
     for entry in fs::read_dir(place.parent().expect("its folder")).expect("list") {

@@ -18,7 +18,7 @@ use common::*;
 use model::history::Kind;
 use store::{Place, Saved, Store};
 
-/// Tells the child of a test which history to open.
+/// Environment variable with the history that the child process of a test opens.
 const URL: &str = "PATHTWIN_TEST_URL";
 
 /// Access rules: passwords for `locked`, certificates for `certified`.

@@ -77,7 +77,7 @@ pub fn is_init() -> bool {
 /// exist.
 ///
 /// # Errors
-/// A path holds a zero byte.
+/// A path contains a zero byte.
 pub fn inside(command: &mut std::process::Command, root: &Path, directory: &str) -> io::Result<()> {
     use std::os::unix::process::CommandExt;
     let text = |s: &Path| CString::new(s.as_os_str().as_encoded_bytes()).map_err(io::Error::from);

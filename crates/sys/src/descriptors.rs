@@ -4,9 +4,9 @@ use std::io;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Raises the soft limit to `wanted` descriptors, up to the hard limit; a higher limit is kept.
-/// Returns the resulting limit. The usual soft limit of 1024 exists for programs that use `select`
-/// (getrlimit(2)).
+/// Raises the soft limit to `wanted` descriptors, up to the hard limit; a higher limit is not
+/// changed. Returns the resulting limit. The usual soft limit of 1024 exists for programs that use
+/// `select` (getrlimit(2)).
 ///
 /// # Errors
 /// The kernel refused.

@@ -1,5 +1,5 @@
-//! Driver settings of links, by the `SIOCETHTOOL` ioctl and ethtool netlink. Offloads matter most:
-//! where a queue counts packets, segments must not be aggregated.
+//! Driver settings of links, by the `SIOCETHTOOL` ioctl and ethtool netlink. Mainly offloads:
+//! segments must not be aggregated if a queue counts packets.
 
 pub(crate) mod amounts;
 mod ioctl;
@@ -16,7 +16,7 @@ pub use query::{
 };
 
 /// A segmentation offload. The numbers are those of `ETHTOOL_G*` (include/uapi/linux/ethtool.h,
-/// Linux 7.2); the command that sets is the next.
+/// Linux 7.2); the command to set it is the next number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offload {
     /// TCP segmentation by the device.

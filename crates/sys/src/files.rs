@@ -27,7 +27,7 @@ pub enum Readers {
 pub enum Existing {
     /// It is replaced atomically. A symbolic link is replaced, not followed.
     Replace,
-    /// It is kept, and writing fails with [`io::ErrorKind::AlreadyExists`].
+    /// It is not replaced, and writing fails with [`io::ErrorKind::AlreadyExists`].
     Keep,
 }
 
@@ -43,7 +43,7 @@ pub fn write(file: &Path, readers: Readers, existing: Existing, bytes: &[u8]) ->
 ///
 /// # Errors
 /// The error of `write`; the folder does not exist or is not writable, the disk is full, or the
-/// file exists and must be kept. No partial file remains.
+/// file exists and must not be replaced. No partial file remains.
 pub fn write_by(
     file: &Path,
     readers: Readers,
@@ -126,8 +126,8 @@ pub fn make_private_folder(folder: &Path) -> io::Result<()> {
         .create(folder)
 }
 
-/// Removes the permissions of other users on a file or folder owned by this user; `false` if
-/// nothing had to be changed, or it has another owner.
+/// Removes the permissions of other users on a file or folder owned by this user; `false` if no
+/// change was needed, or it has another owner.
 ///
 /// # Errors
 /// It does not exist, or its mode cannot be changed.

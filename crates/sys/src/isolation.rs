@@ -43,7 +43,7 @@ pub struct Means {
 }
 
 impl Means {
-    /// No isolation: for callers who insist on it, and for tests.
+    /// No isolation: if explicitly requested, and for tests.
     pub const NONE: Means = Means {
         namespace: false,
         landlock: None,
@@ -90,8 +90,8 @@ pub fn isolate(command: &mut Command, folder: &Path, means: Means) -> io::Result
         (None, Some(_)) => metadata::filter(),
         _ => None,
     };
-    // SAFETY: between fork and exec only system calls without allocation are made: what they need
-    // was made above.
+    // SAFETY: between fork and exec only system calls without allocation are made: their arguments
+    // were allocated above.
     unsafe {
         command.pre_exec(move || {
             powers::close_on_exec();

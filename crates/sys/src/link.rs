@@ -86,7 +86,7 @@ impl<'a> NewLink<'a> {
     }
 }
 
-/// Creates a veth pair; either end may be in another namespace.
+/// Creates a veth pair; either end can be in another namespace.
 ///
 /// # Errors
 /// A name is taken, too long, or the kernel lacks veth.

@@ -1,7 +1,7 @@
 //! Allocator settings of this process.
 
-/// Returns freed memory to the kernel that the C library would keep: glibc does (malloc_trim(3)),
-/// musl does not.
+/// Returns freed memory to the kernel that glibc would retain (malloc_trim(3)); musl does not
+/// retain it.
 pub fn trim() {
     #[cfg(target_env = "gnu")]
     // SAFETY: malloc_trim may be called at any time from any thread, and touches free memory only.
@@ -16,7 +16,7 @@ pub fn trim() {
 const THRESHOLD: libc::c_int = 128 << 10;
 
 /// Disables the dynamic mmap threshold of the C library (mallopt(3)): after a load with many
-/// samples it kept tens of megabytes at the ends of its arenas, which [`trim`] does not release
+/// samples it retained tens of megabytes at the ends of its arenas, which [`trim`] does not release
 /// (glibc 2.36, malloc/malloc.c, `mtrim`).
 pub fn keep_little() {
     #[cfg(target_env = "gnu")]

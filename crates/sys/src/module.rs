@@ -1,4 +1,4 @@
-//! Modules of the kernel: which there are, which are loaded, and their removal.
+//! Modules of the kernel: lists of available and loaded ones, and their removal.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +17,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Those of the running kernel.
+    /// The locations for the running kernel.
     pub fn own() -> Self {
         Self {
             loaded: PathBuf::from("/proc/modules"),
@@ -29,7 +29,7 @@ impl Places {
 /// A module that is loaded (proc_modules(5)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
-    /// Number of references to it, those of modules included.
+    /// Number of references to it, including modules.
     pub references: u32,
     /// Modules that need it.
     pub users: BTreeSet<String>,
@@ -43,8 +43,8 @@ pub fn loaded(places: &Places) -> io::Result<BTreeMap<String, Loaded>> {
     Ok(read_loaded(&fs::read_to_string(&places.loaded)?))
 }
 
-/// The modules that a module needs, itself included, if it can be loaded. Those it needs come after
-/// those that need them (modules.dep(5)).
+/// The module and all its dependencies, if it can be loaded; dependencies come after the modules
+/// that need them (modules.dep(5)).
 pub fn needed(places: &Places, name: &str) -> Option<Vec<String>> {
     let text = fs::read_to_string(places.folder.join("modules.dep")).ok()?;
     let mut lines = text.lines().filter_map(read_needed);
@@ -57,10 +57,10 @@ pub fn is_built_in(places: &Places, name: &str) -> bool {
     text.lines().any(|path| stem(path).as_deref() == Some(name))
 }
 
-/// Removes a module that nothing uses (delete_module(2)).
+/// Removes an unused module (delete_module(2)).
 ///
 /// # Errors
-/// Something uses it (`EWOULDBLOCK`), it is not loaded, or not root.
+/// It is in use (`EWOULDBLOCK`), it is not loaded, or not root.
 pub fn remove(name: &str) -> io::Result<()> {
     let name = CString::new(name).map_err(|_| io::ErrorKind::InvalidInput)?;
     Ok(rustix::system::delete_module(&name, libc::O_NONBLOCK)?)
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_is_known_by_the_kernels_name_whatever_its_file_is_called() {
+    fn a_module_has_the_kernels_name_regardless_of_its_file_name() {
         let (_root, places) = places(&[
             (
                 "modules.dep",

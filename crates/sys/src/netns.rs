@@ -1,6 +1,5 @@
-//! Network namespaces held only by a file descriptor: when the last process that holds it ends, for
-//! any reason, the kernel removes the namespace with all its links. Nothing is written under
-//! /run/netns.
+//! Network namespaces referenced only by a file descriptor: when the last process that holds it
+//! ends, the kernel removes the namespace with all its links. Nothing is written under /run/netns.
 
 use std::fs::File;
 use std::io;
@@ -21,11 +20,12 @@ pub struct Netns {
 }
 
 impl Netns {
-    /// Creates a new network namespace; the calling thread stays in its own. The new `lo` is down.
+    /// Creates a new network namespace; the calling thread remains in its namespace. The new `lo`
+    /// is down.
     ///
     /// # Errors
-    /// `EPERM` without CAP_SYS_ADMIN; /proc not mounted. If the thread could not return to its own
-    /// namespace, the error states it, and the thread must not continue.
+    /// `EPERM` without CAP_SYS_ADMIN; /proc not mounted. If the thread could not return to its
+    /// original namespace, the error states it, and the thread must not continue.
     pub fn create() -> io::Result<Netns> {
         let home = Netns::current()?;
         // SAFETY: takes no pointers; only the calling thread's network namespace changes.
@@ -50,7 +50,7 @@ impl Netns {
         Ok(Netns { fd: file.into() })
     }
 
-    /// The number of the namespace, unique among those that exist at the same time (namespaces(7)).
+    /// The number of the namespace, unique among all existing namespaces (namespaces(7)).
     ///
     /// # Errors
     /// The descriptor cannot be examined.
@@ -74,8 +74,8 @@ impl Netns {
         )?)
     }
 
-    /// Calls `f` with the calling thread inside the namespace, and returns to its own, also if `f`
-    /// panics. Sockets opened and threads started by `f` stay in the namespace.
+    /// Calls `f` with the calling thread inside the namespace, and returns to the original one,
+    /// also if `f` panics. Sockets opened and threads started by `f` remain in the namespace.
     ///
     /// # Errors
     /// The namespace cannot be entered or left.

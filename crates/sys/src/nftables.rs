@@ -70,11 +70,11 @@ pub fn has_table(nl: &mut Netlink, table: &str) -> Result<bool, NetlinkError> {
     }
 }
 
-/// Adds a table with one rule: a SYN that is forwarded gets at most this MSS, or that of the route
-/// it takes. An MSS is never raised by that of the route, and always set to a number.
+/// Adds a table with one rule: it limits the MSS of forwarded SYN segments to the MSS of their
+/// route, or sets it to a number. The former never raises an MSS, the latter always sets it.
 ///
 /// # Errors
-/// The table exists, not root, or the kernel lacks something; nothing is added then.
+/// The table exists, not root, or the kernel lacks a feature; then nothing is added.
 pub fn add_clamp(nl: &mut Netlink, table: &str, mss: Option<u16>) -> Result<(), NetlinkError> {
     let mut new_table = message(NFT_MSG_NEWTABLE, NLM_F_CREATE | NLM_F_EXCL);
     new_table.str(NFTA_TABLE_NAME, table);
@@ -95,10 +95,10 @@ pub fn add_clamp(nl: &mut Netlink, table: &str, mss: Option<u16>) -> Result<(), 
     batch(nl, &mut [new_table, chain, rule], op)
 }
 
-/// Deletes a table with all in it.
+/// Deletes a table with its contents.
 ///
 /// # Errors
-/// There is none, or not root.
+/// The table does not exist, or not root.
 pub fn delete_table(nl: &mut Netlink, table: &str) -> Result<(), NetlinkError> {
     let mut m = message(NFT_MSG_DELTABLE, 0);
     m.str(NFTA_TABLE_NAME, table);
@@ -139,7 +139,7 @@ fn expressions(m: &mut Message, mss: Option<u16>) {
         be32(m, 1, REGISTER);
     });
     compare(m, EQUAL, TCP);
-    // One byte of the transport header.
+    // A byte of the transport header.
     expression(m, "payload", |m| {
         for (kind, value) in [(1, REGISTER), (2, 2), (3, FLAGS_AT), (4, 1)] {
             be32(m, kind, value);
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
     use crate::Netns;
 
-    /// Compared with the listing of the nf_tables project's own program.
+    /// Compared with the listing of the program of the nf_tables project.
     #[test]
     fn nft_lists_the_rule_that_was_added_and_nothing_after_its_deletion() {
         let listed = |ns: &Netns| {

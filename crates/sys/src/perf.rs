@@ -31,7 +31,7 @@ const PERF_EVENT_IOC_ENABLE: u32 = 0x2400;
 const PERF_EVENT_IOC_DISABLE: u32 = 0x2401;
 /// Maximum frequency. The kernel rejects more than `kernel.perf_event_max_sample_rate`; the
 /// overhead is about 1 us per sample.
-const MOST_HZ: u32 = 1000;
+const MAX_HZ: u32 = 1000;
 
 /// Error of starting the profiler.
 #[derive(Debug, thiserror::Error)]
@@ -79,7 +79,7 @@ impl Sampler {
     /// # Errors
     /// The kernel rejects it or does not support it.
     pub fn start(frequency_hz: u32) -> Result<Sampler, PerfError> {
-        let frequency_hz = frequency_hz.clamp(1, MOST_HZ);
+        let frequency_hz = frequency_hz.clamp(1, MAX_HZ);
         let text = procfs::read("/proc/stat").map_err(|e| PerfError::new(0, e))?;
         let mut events = Vec::new();
         for core in procfs::cores(&text) {
@@ -151,7 +151,7 @@ fn open(cpu: u32, frequency_hz: u32) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call made this descriptor, and nobody else has it.
+    // SAFETY: the call created this descriptor, which has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as libc::c_int) })
 }
 
@@ -164,5 +164,4 @@ fn two(first: u32, second: u32) -> u64 {
 }
 
 #[cfg(test)]
-#[path = "perf/tests.rs"]
 mod tests;

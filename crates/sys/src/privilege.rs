@@ -1,8 +1,8 @@
 //! Permanent dropping of root privileges, after a service has opened its ports.
 //!
 //! On Linux each thread has its own identity and capabilities (credentials(7)); libc's wrappers
-//! synchronise only identities across threads. Therefore this must run while there is one thread,
-//! and fails otherwise.
+//! synchronise only identities across threads. Therefore this must run while the process has a
+//! single thread, and fails otherwise.
 
 use std::{fs, io};
 
@@ -37,7 +37,7 @@ impl Identity {
     /// found. `nobody` always exists.
     ///
     /// # Errors
-    /// No such user, or it is root.
+    /// The user does not exist, or is root.
     pub fn of(name: &str) -> Result<Identity, PrivilegeError> {
         let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
         let found = find(&users, name).or((name == "nobody").then_some(Identity::NOBODY));

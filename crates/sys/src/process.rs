@@ -28,7 +28,7 @@ impl Process {
         Self::of(std::process::id())?.ok_or_else(|| io::Error::other("/proc has no own process"))
     }
 
-    /// The process with a number; `None` if there is none, or it is a zombie.
+    /// The process with a number; `None` if it does not exist, or is a zombie.
     ///
     /// # Errors
     /// /proc cannot be read.
@@ -63,8 +63,8 @@ impl Process {
     }
 }
 
-/// The start time of a process that is no zombie, from its `stat`: `pid (name) state …`, where the
-/// name may contain anything, so fields are counted from the last bracket.
+/// The start time of a process that is not a zombie, from its `stat`: `pid (name) state …`, where
+/// the name may contain anything, so fields are counted from the last bracket.
 fn running(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace();

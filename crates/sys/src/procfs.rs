@@ -16,10 +16,10 @@ pub use info::{CpuInfo, InterruptLine, cpu_info, interrupts, memory_bytes, onlin
 pub use net::{Softnet, UdpSocket, counters, counters6, softnet, udp_sockets};
 pub use tun::{Holder, processes, program, tun_holders, with_program};
 
-/// Initial buffer size: most files fit, and need one read and one that finds the end.
+/// Initial buffer size: most files fit, and need one read plus one for the end of file.
 const FIRST: usize = 16 * 1024;
 /// Maximum length; longer files are truncated.
-const MOST: usize = 16 * 1024 * 1024;
+const MAX: usize = 16 * 1024 * 1024;
 
 /// Reads a file of /proc or /sys; bytes that are not UTF-8 are replaced. Unlike
 /// `std::fs::read_to_string` it does not query the length first, which these files do not have.
@@ -38,7 +38,7 @@ pub fn read(path: &str) -> io::Result<String> {
             Err(e) => return Err(e),
         }
         if len == bytes.len() {
-            if len >= MOST {
+            if len >= MAX {
                 break;
             }
             bytes.resize(len * 2, 0);
@@ -58,5 +58,4 @@ pub fn read_net(name: &str) -> io::Result<String> {
 }
 
 #[cfg(test)]
-#[path = "procfs/tests.rs"]
 mod tests;

@@ -98,7 +98,7 @@ pub struct Metrics {
 /// Looks up the route to a destination in the socket's namespace.
 ///
 /// # Errors
-/// `ENETUNREACH` if there is none; the socket failed.
+/// `ENETUNREACH` if there is no route; the socket failed.
 pub fn lookup(nl: &mut Netlink, query: Query) -> Result<Resolved, NetlinkError> {
     let mut route = request(nl, query, RTM_F_LOOKUP_TABLE)?;
     // The table entry, for its prefix and configured metrics. Older kernels ignore the flag and

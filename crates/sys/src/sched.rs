@@ -61,8 +61,8 @@ pub fn confine(command: &mut Command, cpu: Option<usize>) {
     }
 }
 
-/// Gives the session of the calling process the lowest priority. Kernels without autogroups have no
-/// such file, and use the niceness of each process.
+/// Gives the session of the calling process the lowest priority. Kernels without autogroups lack
+/// this file, and use the niceness of each process.
 fn stand_back() {
     use rustix::fs::{Mode, OFlags, open};
     if let Ok(file) = open(c"/proc/self/autogroup", OFlags::WRONLY, Mode::empty()) {
@@ -70,7 +70,7 @@ fn stand_back() {
     }
 }
 
-/// Kills every process of the group led by `leader`; nothing if it is gone.
+/// Kills every process of the group led by `leader`; ignored if it has ended.
 pub fn kill_group(leader: u32) {
     if let Some(pid) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
         let _ = rustix::process::kill_process_group(pid, Signal::KILL);
@@ -94,7 +94,7 @@ pub struct ChildEnd {
 /// Waits up to `timeout` for a child to end, and reaps it; `None` if it still runs.
 ///
 /// # Errors
-/// It is no process, or no child of this one.
+/// It is not a child of this process.
 pub fn wait_child(pid: u32, timeout: std::time::Duration) -> io::Result<Option<ChildEnd>> {
     use rustix::{event, process};
     let raw = i32::try_from(pid)

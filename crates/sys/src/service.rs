@@ -24,8 +24,8 @@ pub struct Manager {
 }
 
 impl Manager {
-    /// The service manager that started this process, by its environment; `None` if there is none,
-    /// or its socket cannot be reached.
+    /// The service manager that started this process, by its environment; `None` without one, or if
+    /// its socket cannot be reached.
     pub fn of_environment() -> Option<Self> {
         let name = std::env::var_os("NOTIFY_SOCKET")?;
         let variable = |name| std::env::var(name).ok();
@@ -38,10 +38,10 @@ impl Manager {
         Self::at(&name, watchdog).ok()
     }
 
-    /// The service manager behind a socket, which expects a sign of life within `watchdog`.
+    /// The service manager at a socket, which expects a keep-alive within `watchdog`.
     ///
     /// # Errors
-    /// There is no such socket.
+    /// The socket does not exist.
     pub fn at(name: &OsStr, watchdog: Option<Duration>) -> io::Result<Self> {
         let bytes = name.as_bytes();
         let address = match bytes.strip_prefix(b"@") {

@@ -12,6 +12,7 @@ use std::{
     os::fd::{AsFd, AsRawFd},
 };
 
+use model::text;
 use rustix::net::{SocketType, bind, connect, listen, socket, sockopt};
 
 use option::{family, set_u32};
@@ -22,7 +23,7 @@ pub use udp::{
 };
 
 /// Maximum bytes of one read or write (fs/read_write.c, `MAX_RW_COUNT`), rounded down.
-const MOST: usize = 0x4000_0000;
+const MAX: usize = 0x4000_0000;
 
 /// Options a TCP socket needs before it connects or listens.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +39,7 @@ pub struct TcpOptions {
 impl TcpOptions {
     fn apply(&self, fd: &rustix::fd::OwnedFd) -> io::Result<()> {
         if let Some(name) = &self.congestion {
-            sockopt::set_tcp_congestion(fd, name)
-                .map_err(|e| io::Error::other(format!("congestion control {name}: {e}")))?;
+            sockopt::set_tcp_congestion(fd, name).map_err(|e| refused(name, &e.into()))?;
         }
         if let Some(bytes) = self.notsent_lowat {
             set_u32(
@@ -51,6 +51,15 @@ impl TcpOptions {
         }
         Ok(())
     }
+}
+
+/// This host does not let a socket use a congestion control.
+fn refused(congestion: &str, error: &io::Error) -> io::Error {
+    io::Error::other(text!(
+        "congestion control {name}: {error}",
+        name = congestion,
+        error = error
+    ))
 }
 
 /// A listening socket on `address`.
@@ -88,7 +97,7 @@ pub fn set_syn_ack_retries(listener: &TcpListener, times: u32) -> io::Result<()>
 /// Connects to `address`; blocks until the connection is established or rejected.
 ///
 /// # Errors
-/// No answer there, or the connection is refused.
+/// There is no response, or the connection is refused.
 pub fn tcp_connect(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpStream> {
     let fd = socket(family(address), SocketType::STREAM, None)?;
     options.apply(&fd)?;
@@ -160,7 +169,7 @@ pub fn discard(stream: &TcpStream, len: usize) -> io::Result<usize> {
         libc::recv(
             stream.as_raw_fd(),
             (&raw mut nowhere).cast(),
-            len.min(MOST),
+            len.min(MAX),
             libc::MSG_TRUNC | libc::MSG_WAITALL,
         )
     };

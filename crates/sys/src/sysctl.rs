@@ -1,9 +1,9 @@
 //! Kernel parameters under /proc/sys, by dotted name.
 //!
-//! Those under `net.` belong to the network namespace of the task that opens them: /proc/sys/net
-//! looks it up at every path walk from `current` (fs/proc/proc_sysctl.c: `net_ctl_root`,
-//! `current->nsproxy`, Linux 7.2), so inside [`crate::Netns::run`] they are the namespace's, on any
-//! thread.
+//! Parameters under `net.` belong to the network namespace of the task that opens them:
+//! /proc/sys/net looks it up at every path walk from `current` (fs/proc/proc_sysctl.c:
+//! `net_ctl_root`, `current->nsproxy`, Linux 7.2), so inside [`crate::Netns::run`] they are the
+//! namespace's, on any thread.
 
 use std::fs;
 use std::io;

@@ -53,7 +53,8 @@ const TCMSG_LEN: usize = 20;
 /// Adds a queue discipline below `parent` ([`Handle::ROOT`], [`Handle::CLSACT`] or a class).
 ///
 /// # Errors
-/// One exists already (other than the default), the kernel lacks the kind, or rejects an option.
+/// A discipline exists already (other than the default), the kernel lacks the kind, or rejects an
+/// option.
 pub fn add(
     nl: &mut Netlink,
     ifindex: u32,
@@ -65,8 +66,8 @@ pub fn add(
     request(nl, operation, ifindex, parent, handle, qdisc)
 }
 
-/// Sets the queue discipline below `parent`, replacing an existing one. One of the same kind and
-/// handle is changed in place and keeps its queue and counters.
+/// Sets the queue discipline below `parent`, replacing an existing one. A discipline of the same
+/// kind and handle is changed in place and preserves its queue and counters.
 ///
 /// # Errors
 /// The kernel lacks the kind, or rejects an option.
@@ -81,11 +82,11 @@ pub fn replace(
     request(nl, operation, ifindex, parent, handle, qdisc)
 }
 
-/// Changes the options of an existing queue discipline; it keeps its queue and counters. Options
+/// Changes the options of an existing queue discipline, preserving its queue and counters. Options
 /// that cannot be changed in place, such as the number of flows, are rejected.
 ///
 /// # Errors
-/// None exists with this handle and kind, or the kernel rejects an option.
+/// There is no discipline with this handle and kind, or the kernel rejects an option.
 pub fn change(
     nl: &mut Netlink,
     ifindex: u32,

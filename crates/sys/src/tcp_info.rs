@@ -20,7 +20,7 @@ const TCP_INFO: libc::c_int = 11;
 const TCP_CC_INFO: libc::c_int = 26;
 /// Size of `union tcp_cc_info` (include/uapi/linux/inet_diag.h).
 const CC_INFO_LEN: usize = 20;
-/// One, as the gains of bbr are scaled (`BBR_UNIT`, net/ipv4/tcp_bbr.c).
+/// The value 1 in the scale of bbr's gains (`BBR_UNIT`, net/ipv4/tcp_bbr.c).
 const BBR_UNIT: f64 = 256.0;
 
 /// Reads `TCP_INFO` as bytes into `buf` and returns their number. A buffer of [`TCP_INFO_LEN`]
@@ -77,7 +77,7 @@ impl BbrInfo {
 /// as dctcp, use another format.
 ///
 /// # Errors
-/// Not a TCP socket. `Ok(None)` if the algorithm provides nothing.
+/// Not a TCP socket. `Ok(None)` if the algorithm provides no information.
 pub fn bbr(fd: BorrowedFd<'_>) -> io::Result<Option<BbrInfo>> {
     let mut buf = [0; CC_INFO_LEN];
     let len = tcp_option(fd, TCP_CC_INFO, &mut buf)?;

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Columns and lines of the terminal behind a descriptor; `None` if it is none, or unknown.
+/// Columns and lines of the terminal of a descriptor; `None` if it is not a terminal, or unknown.
 pub fn size(fd: impl AsFd) -> Option<(usize, usize)> {
     let mut size = libc::winsize {
         ws_row: 0,

@@ -33,7 +33,7 @@ pub(crate) fn pair(nl: &mut Netlink) -> u32 {
 }
 
 /// A captured message of iproute2 from a golden file: `# command`, then its bytes in hexadecimal
-/// with the sequence number zeroed; `~` stands for 1024 zero bytes.
+/// with the sequence number zeroed; `~` means 1024 zero bytes.
 pub(crate) fn golden(file: &str, command: &str) -> String {
     let mut lines = file
         .lines()

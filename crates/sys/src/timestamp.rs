@@ -2,7 +2,7 @@
 //! Documentation/networking/timestamping.rst, Linux 7.2), so that a probe's RTT excludes scheduling
 //! delays of its programs.
 //!
-//! Stamps are CLOCK_REALTIME nanoseconds; [`crate::clock::realtime_offset`] leads to
+//! Stamps are CLOCK_REALTIME nanoseconds; [`crate::clock::realtime_offset`] converts them to
 //! CLOCK_MONOTONIC. Received datagrams carry their timestamp. Timestamps of sent datagrams are
 //! returned through the socket's error queue, which shares the receive buffer's memory: the sender
 //! must read it ([`Stamped::transmitted`]). A socket with something in that queue is reported as
@@ -33,13 +33,13 @@ const RX_SOFTWARE: u32 = 1 << 3;
 const SOFTWARE: u32 = 1 << 4;
 const OPT_ID: u32 = 1 << 7;
 const TX_SCHED: u32 = 1 << 8;
-/// Timestamps come back without the datagram, which needs no privilege.
+/// Timestamps are returned without the datagram, which needs no privilege.
 const OPT_TSONLY: u32 = 1 << 11;
 const TRANSMIT: u32 = TX_SOFTWARE | TX_SCHED | OPT_ID | OPT_TSONLY;
 const RECEIVE: u32 = RX_SOFTWARE | SOFTWARE;
 
-/// Room for the control messages of one datagram: two kinds of time (32 and 64 bytes), the error
-/// with its origin (up to 64), and others that may be switched on.
+/// Buffer size for the control messages of one datagram: two kinds of time (32 and 64 bytes), the
+/// error with its origin (up to 64), and others that may be enabled.
 const CONTROL_WORDS: usize = 32;
 /// Stamps fetched by one call.
 const BATCH: usize = 32;
@@ -59,7 +59,7 @@ pub enum Stage {
     /// About to enter the queue of its device (`SCM_TSTAMP_SCHED`); of a tunnel, before the tunnel.
     Queued,
     /// Handed to the hardware by its driver (`SCM_TSTAMP_SND`). Drivers of some virtual devices and
-    /// tunnels give none.
+    /// tunnels do not report it.
     Sent,
 }
 

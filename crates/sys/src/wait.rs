@@ -8,11 +8,11 @@ use rustix::{
 };
 
 /// Waits until one of `fds` can be read (data, a connection, the peer's end or an error) or `limit`
-/// has passed. Returns for each, in order, whether it is readable; a signal ends the wait early
-/// with none.
+/// has passed. Returns for each, in order, whether it is readable; a signal ends the wait early,
+/// with none readable.
 ///
 /// # Errors
-/// A descriptor is none: `poll(2)`.
+/// An invalid descriptor: `poll(2)`.
 pub fn readable(fds: &[BorrowedFd<'_>], limit: Duration) -> io::Result<Vec<bool>> {
     let mut polled: Vec<PollFd<'_>> = fds
         .iter()

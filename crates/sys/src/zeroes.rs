@@ -66,8 +66,7 @@ impl Zeroes {
         Self::filled(&hole, bytes)
     }
 
-    /// With other content than zeroes, for paths on which data is compressed: it is sent from its
-    /// start again and again.
+    /// With other content than zeroes, for paths that compress data: it is sent repeatedly.
     ///
     /// # Errors
     /// The process has no descriptors left, or the kernel no memory.
@@ -114,7 +113,7 @@ impl Outlet {
     /// Sends up to `bytes` zeroes, and returns the number sent. Blocks like a write.
     ///
     /// # Errors
-    /// Those of a write.
+    /// As a write.
     pub fn send(&mut self, stream: &TcpStream, bytes: usize) -> io::Result<usize> {
         let again = |result| match result {
             Err(Errno::INTR) => Ok(0),
@@ -187,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn content_is_sent_from_its_start_again_and_again() {
+    fn content_is_sent_repeatedly() {
         let content: Vec<u8> = (0..1 << 16).map(|at: u32| (at * 31 % 251) as u8).collect();
         let mut outlet = Zeroes::of(&content).unwrap().outlet().unwrap();
         let (near, mut far) = pair();

@@ -1,4 +1,4 @@
-//! Dropping of root privileges in child processes. There is no test harness, because it would start
+//! Dropping of root privileges in child processes, without a test harness, which would start
 //! threads.
 
 #![allow(clippy::unwrap_used, missing_docs)]
@@ -92,7 +92,7 @@ fn nothing_is_kept() {
         .args(["-c", "id -u; su root -c true && echo root"])
         .output();
     assert_eq!(String::from_utf8_lossy(&id.unwrap().stdout), "4242\n");
-    // Once is enough, twice does no harm.
+    // A second call has no effect.
     assert_eq!(
         give_up(IDENTITY, Keep::NetAdmin).unwrap(),
         Left { net_admin: false }

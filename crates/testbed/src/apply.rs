@@ -104,7 +104,7 @@ fn disable_segmentation(device: &str) -> Result<(), ethtool::EthtoolError> {
     ethtool::set_offload(device, ethtool::Offload::Gso, false)
 }
 
-/// Periodic loss is an action on the packets that come out of the bottleneck.
+/// Periodic loss is an action on the packets that leave the bottleneck.
 fn periodic_loss(
     bed: &mut Testbed,
     cell: &Cell,

@@ -17,7 +17,7 @@ pub struct Node {
     pub name: &'static str,
     /// Its namespace.
     pub ns: Netns,
-    /// Its address for the measured layer: inside the tunnel if there is one. Routers have none.
+    /// Its address for the measured layer: inside the tunnel if there is one. `None` for routers.
     pub address: Option<IpAddr>,
     /// Its address on the path itself, if it is an end that has one, or the third host.
     pub underlay: Option<IpAddr>,
@@ -62,7 +62,7 @@ pub struct LossStage {
 pub enum LossCounter {
     /// The drops of a queue.
     Queue(Handle),
-    /// The drops of an action on packets that come in.
+    /// The drops of an action on received packets.
     Ingress,
     /// The drops of an action on packets that go out.
     Egress,
@@ -111,7 +111,7 @@ impl Testbed {
 /// Error building a testbed.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The kernel refused something.
+    /// The kernel refused an operation.
     #[error("on {host}: {source}")]
     Kernel {
         /// The host it was for.
@@ -119,7 +119,7 @@ pub enum BuildError {
         /// The feature and the reason.
         source: NetlinkError,
     },
-    /// Something other than netlink failed.
+    /// Another system call failed.
     #[error("on {host}: {source}")]
     System {
         /// The host it was for.

@@ -43,7 +43,7 @@ pub fn build(cell: &Cell, timers: Timers) -> Result<Testbed, BuildError> {
     for index in 0..bed.hosts.len() {
         make_routes(&bed.hosts[index], &plan, index)?;
     }
-    // Queues come last: packets of the set-up itself must not wait in them.
+    // Queues are added last: packets of the set-up must not wait in them.
     for (index, link) in plan.links.iter().enumerate() {
         for (host, device, stage) in [(index, 1, link.near_side), (index + 1, 0, link.far_side)] {
             apply(&mut bed, cell, &plan, timers, Place { host, device }, stage)?;
@@ -61,7 +61,7 @@ fn make_host(host: &Host) -> Result<Node, BuildError> {
         host.sysctls
             .iter()
             .try_for_each(|(name, value)| match sysctl::write(name, value) {
-                // A kernel without IPv6 has none of its settings, and needs none.
+                // A kernel without IPv6 has no such settings, and needs none.
                 Err(e)
                     if name.starts_with("net.ipv6") && e.io().kind() == io::ErrorKind::NotFound =>
                 {
@@ -100,7 +100,7 @@ fn make_link(hosts: &[Node], index: usize, link: &Link, mtu: u32) -> Result<(), 
     number(&right.ns, DEVICES[0], link, Side::Far).map_err(kernel(right.name))
 }
 
-/// Gives a device its addresses, its neighbour, and sets it up.
+/// Configures the addresses and the neighbour of a device, and sets it up.
 fn number(ns: &Netns, device: &str, link: &Link, side: Side) -> Result<(), NetlinkError> {
     let mut nl = ns.route()?;
     let index = link::index(&mut nl, device)?;

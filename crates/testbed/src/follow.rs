@@ -14,7 +14,7 @@ use crate::bed::{BuildError, Testbed, kernel, system};
 /// change takes effect one packet's time late at most.
 ///
 /// # Errors
-/// A namespace, or a thread, was refused.
+/// A namespace could not be entered, or a thread could not be started.
 pub fn follow(bed: &Arc<Testbed>, zero: Instant) -> Result<(), BuildError> {
     for changes in bed.rate_changes.iter().cloned() {
         let node = &bed.hosts[changes.host];

@@ -15,11 +15,12 @@
 //! delay sit on different devices, so that the limit of one never bounds the other. The routers in
 //! brackets exist where a tunnel ends on routers.
 //!
-//! A [`plan::Plan`] holds all this as a value, made without touching the kernel; [`build`] carries
-//! it out. Everything lives in namespaces that only file descriptors of this process hold: when the
-//! process is gone, so is all that it made.
+//! A [`plan::Plan`] holds all this as a value, made without touching the kernel; [`build`] creates
+//! it. Everything is in namespaces held by file descriptors of this process only: when the process
+//! ends, the kernel removes them.
 
 mod address;
+mod alter;
 mod apply;
 mod bed;
 mod build;
@@ -31,6 +32,7 @@ mod rate_changes;
 mod stage;
 mod tunnel;
 
+pub use alter::{AlterError, alter};
 pub use bed::{BuildError, LossCounter, LossStage, Node, SampledQueue, Testbed};
 pub use build::build;
 pub use follow::follow;

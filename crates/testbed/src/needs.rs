@@ -1,7 +1,7 @@
 //! Kernel features that a cell needs or can use, found by trying.
 //!
 //! A kernel may have a feature built in, as a loadable module, or not at all; a trial in a scratch
-//! namespace shows it, whatever the version.
+//! namespace detects it independently of the version.
 
 use model::cell::{Cell, Loss, Queue};
 use sys::{
@@ -32,7 +32,7 @@ pub struct Tried {
     pub kind: Kind,
     /// The kernel's name of it.
     pub name: String,
-    /// The kernel's answer, if it refused.
+    /// The kernel's error, if it refused.
     pub refusal: Option<String>,
 }
 

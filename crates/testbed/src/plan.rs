@@ -63,7 +63,7 @@ pub struct Plan {
 }
 
 /// A host's device towards the near end, and the one towards the far end: programs on the hosts see
-/// these names, as they see those of the hosts.
+/// these names, like the host names.
 pub(crate) const DEVICES: [&str; 2] = ["to-client", "to-server"];
 
 /// Numbers of the links between `near` and `far`.
@@ -171,9 +171,9 @@ fn local_links(outward: Stage, path: IpVersion) -> [Link; 3] {
 /// The stages of a direction in the order in which packets pass them: the stage of the tunnel's
 /// packets alone, the bottleneck, then the delay with its faults. Both directions have as many.
 ///
-/// A delay without faults may as well come first, and then does: a sender's segments of many
-/// packets cross it whole, which is cheaper, and are cut up by the bottleneck as ever. The arrivals
-/// at the queue, and the time from there around to it again, are the same either way.
+/// A delay without faults comes first, because a sender's multi-packet segments pass it unsplit,
+/// which is cheaper, and are split by the bottleneck as usual. The arrivals at the queue, and the
+/// round trip from there, are the same in either order.
 fn stages(cell: &Cell, direction: Direction) -> Vec<Stage> {
     let line = cell.path.line(direction);
     let (queue, delay) = (Stage::Bottleneck(direction), Stage::Delay(direction));
@@ -204,7 +204,7 @@ fn is_pure_delay(line: &model::cell::Line) -> bool {
 
 /// Shapers split a segment into packets before they queue it (`tbf_segment`, `cake_enqueue`), if
 /// their bucket is smaller than it; a policer, faults before the bottleneck, or no bottleneck at
-/// all, would see it whole.
+/// all, would see it unsplit.
 fn cuts_segments(line: &model::cell::Line) -> bool {
     let first = line.faults_first && !is_pure_delay(line);
     let policed = line.queue == model::cell::Queue::Policer || line.policer.is_some();
@@ -220,7 +220,8 @@ fn link(number: u8, near_side: Stage, far_side: Stage, ip: IpVersion) -> Link {
     }
 }
 
-/// Its own packets (router solicitations, group reports) would be counted and lost with the path's.
+/// Its control packets (router solicitations, group reports) would be counted and lost like those
+/// of the path.
 fn without_ipv6(host: &mut Host) {
     let setting = ("net.ipv6.conf.default.disable_ipv6", "1");
     host.sysctls
@@ -270,8 +271,8 @@ fn end(side: Side, cell: &Cell) -> Host {
 /// capacity of the path and its queue, whichever is more. Eight, because the kernel grows to twice
 /// the window, and counts the memory of small packets at more than their size.
 fn fitting_buffer(cell: &Cell) -> u64 {
-    const LEAST: u64 = 6 << 20;
-    const MOST: u64 = 1 << 30;
+    const MIN: u64 = 6 << 20;
+    const MAX: u64 = 1 << 30;
     let path = &cell.path;
     let holds = |line: &model::cell::Line| {
         let rate = line
@@ -288,5 +289,5 @@ fn fitting_buffer(cell: &Cell) -> u64 {
     let local = path.local.iter().flat_map(|local| [local.down, local.up]);
     let waiting = local.map(|line| line.buffer.bytes(path.mtu).0).max();
     let most = most + waiting.unwrap_or(0);
-    (8 * most).clamp(LEAST, MOST)
+    (8 * most).clamp(MIN, MAX)
 }

@@ -32,7 +32,7 @@ pub(crate) fn tunnel(
     direction: Direction,
     timers: Timers,
 ) -> StageQueues {
-    // Other numbers than those of the delay behind it.
+    // Different random numbers than the delay after it.
     stage(line, cell, !netem_seed(cell.seed, direction), timers)
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn local(
     direction: Direction,
     timers: Timers,
 ) -> StageQueues {
-    // Neither those of the delay nor those of a tunnel's stage.
+    // Different random numbers than the delay and a tunnel's stage.
     let seed = netem_seed(cell.seed, direction).rotate_left(32);
     let root = Qdisc::Htb(tc::Htb {
         default_class: 1,

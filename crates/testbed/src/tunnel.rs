@@ -19,8 +19,8 @@ pub(crate) const DEVICE: &str = "wg0";
 /// UDP port of both ends.
 pub(crate) const PORT: u16 = 51820;
 
-/// Keys of the lab's tunnels. They guard nothing: both ends live in one kernel, and a fixed key
-/// keeps runs alike.
+/// Keys of the lab's tunnels. They protect nothing, since both ends are in one kernel; fixed keys
+/// make runs reproducible.
 const CLIENT: Keys = Keys {
     private: hex("8031b177ab794c0018160c5ecc341317142f7144e148e36124c92f8643f8b77d"),
     public: hex("84dcc8e1974f1f969f61508935fd02bc52a7bd6029f16ea93373d4198a82845f"),

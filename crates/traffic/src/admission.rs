@@ -93,7 +93,7 @@ impl Admission {
         &self.0.limits
     }
 
-    /// Returns whether a client at this address would be admitted now.
+    /// Checks whether a client at this address would be admitted now.
     ///
     /// # Errors
     /// Why not.

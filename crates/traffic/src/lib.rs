@@ -1,10 +1,9 @@
-//! The traffic engine: loads and probes as halves, pathtwin's own wire protocol, the admission of
-//! load.
+//! The traffic engine: loads and probes as halves, pathtwin's wire protocol, the admission of load.
 //!
-//! A half is a loop over blocking calls in its own thread. That is the cheapest shape in a lab
-//! guest: a blocked call that moves a megabyte stays in the kernel from packet to packet, while an
-//! event loop would leave it, at 5 to 10 µs of real time, for every one. Sockets are passed in as
-//! closures that open them, so that a half is independent of its namespace.
+//! A half is a loop over blocking calls in its own thread. That is the cheapest design in a lab
+//! guest: a blocked call that transfers a megabyte remains in the kernel from packet to packet,
+//! while an event loop would leave it for every packet, at 5 to 10 µs of real time. Sockets are
+//! passed in as closures that open them, so that a half is independent of its namespace.
 
 use std::{io, thread};
 
@@ -16,7 +15,7 @@ pub mod wire;
 /// Opens a socket when its half is ready for it.
 pub type Opener<S> = Box<dyn FnOnce() -> io::Result<S> + Send>;
 
-/// Stack of a half's thread: nothing here recurses or keeps buffers on it.
+/// Stack of a half's thread: no recursion, and no buffers on the stack.
 pub const STACK: usize = 128 << 10;
 
 /// Starts the thread of a half.

@@ -1,12 +1,12 @@
-//! The traffic engine: loads, services and probes, each end's half on sockets that it is given.
+//! Loads, services and probes: the half of each end, on given sockets.
 //!
-//! One engine serves two owners. `measure` runs each half on another host and lets it keep time: it
-//! samples itself and ends with its lease. A cell of the lab runs both halves in one process,
-//! samples and stops them itself, and each reading of the clock would cost it 256 ns of virtual
-//! time (docs/limitations.md); halves that an owner drives therefore never read the clock.
+//! There are two users. `measure` runs each half on another host and lets it keep time: the half
+//! takes its own samples and ends with its lease. A cell of the lab runs both halves in one
+//! process, and samples and stops them itself; each reading of the clock would cost 256 ns of
+//! virtual time (docs/limitations.md), so halves driven by their owner never read the clock.
 //!
-//! Every load takes a [`Lease`](crate::admission::Lease) and keeps to it. A load that is dropped
-//! ends: its threads are joined and its sockets closed before `drop` returns.
+//! Every load takes a [`Lease`](crate::admission::Lease) and observes its limits. A load that is
+//! dropped ends: its threads are joined and its sockets closed before `drop` returns.
 
 mod connection;
 pub mod count;

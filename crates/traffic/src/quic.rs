@@ -1,9 +1,9 @@
-//! QUIC as a load: one stream that always has something to send, over a socket whose address is
-//! proved.
+//! QUIC as a load: one stream that always has data to send, over a socket whose address is
+//! validated.
 //!
 //! The protocol is quinn-proto, which does no I/O and takes the time as an argument; a thread of
-//! blocking calls drives it, so that it runs in a lab guest as well. Congestion control, loss
-//! recovery and pacing are the library's, so the measurement is of that library.
+//! blocking calls drives it, so that it also runs in a lab guest. Congestion control, loss recovery
+//! and pacing are the library's, so the measurement is of that library.
 
 #[cfg(not(feature = "quic"))]
 mod absent;

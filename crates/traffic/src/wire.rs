@@ -1,11 +1,12 @@
-//! Pathtwin's own protocol between `measure` and `serve`; docs/reference/protocol.md describes it.
+//! Pathtwin's protocol between `measure` and `serve`; docs/reference/protocol.md describes it.
 //!
 //! One TCP port and one UDP port of the same number. A TCP connection states in its first bytes
-//! whether it is for control or for data. Control is a Noise channel under a shared key; all else
-//! is agreed on in it, and proves by a ticket that it belongs to it.
+//! whether it is for control or for data. Control is a Noise channel under a shared key; everything
+//! else is negotiated in it, and authenticated by a ticket.
 
 pub mod channel;
 pub mod datagram;
+mod errors;
 pub mod greeting;
 pub mod http;
 pub mod key;
@@ -15,6 +16,7 @@ pub mod prove;
 pub mod ticket;
 
 pub use channel::{Channel, ChannelError};
+pub use errors::Errors;
 pub use greeting::{Greeting, Refusal};
 pub use key::{Key, PublicKey, Token};
 pub use ticket::Ticket;

@@ -1,4 +1,5 @@
-//! Accuracy of predictions: the gain that an Advice predicted, and the one that its proof measured.
+//! Accuracy of predictions: the gain predicted by an Advice compared with the gain measured by its
+//! proof.
 
 use model::{
     advice::AdviceFigure,
@@ -44,7 +45,7 @@ fn predicted(all: &[&Proved], role: Role, figure: AdviceFigure) -> Option<Predic
 mod tests {
     use super::*;
 
-    /// A proof of one figure that went from 1 to `with`, where `predicted` was promised.
+    /// A proof of one figure that changed from 1 to `with`, with the prediction `predicted`.
     fn proof(with: f64, predicted: [f64; 3]) -> Proof {
         let [low, value, high] = predicted;
         let json = format!(

@@ -5,9 +5,8 @@ use std::time::Duration;
 use model::change::{Change, ChangeId, State};
 
 use crate::{
-    Env,
+    Env, drift,
     error::{Drift, Rollback, TuneError},
-    holds::{brief, same_value},
     lookup::{find, lock},
     persist::remove,
     probe::Prober,
@@ -29,7 +28,7 @@ pub struct Confirmed {
 /// deadline has not passed.
 ///
 /// # Errors
-/// Nothing waits, a new connection fails (the change remains pending), or it is too late.
+/// No change is pending, a new connection fails (the change remains pending), or it is too late.
 pub fn confirm(
     env: &mut Env<'_>,
     prefix: Option<&str>,
@@ -40,7 +39,7 @@ pub fn confirm(
     connect(&change, prober)?;
     // A probe takes time.
     still_in_time(env, &mut change)?;
-    let drift = drift(env, &change)?;
+    let drift = drift::of(env.host, &change)?;
     if change.state == State::Applied {
         advance(env, &mut change, State::Verified)?;
     }
@@ -48,8 +47,8 @@ pub fn confirm(
     Ok(Confirmed { change, drift })
 }
 
-/// Keeps a pending change like [`confirm`], or else undoes it at once: nobody is going to repair
-/// the connection before the deadline.
+/// Keeps a pending change like [`confirm`], or otherwise undoes it immediately, since nobody will
+/// repair the connection before the deadline.
 ///
 /// # Errors
 /// As [`confirm`]; the change is undone, at the latest at its deadline.
@@ -89,7 +88,7 @@ pub fn prolong(
 /// Undoes a change, pending or confirmed; without an id, the pending one.
 ///
 /// # Errors
-/// There is none, or it is undone already.
+/// There is no such change, or it is already undone.
 pub fn undo(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(ChangeId, Rollback), TuneError> {
     let _lock = lock(env)?;
     let recovered = recover(env)?;
@@ -97,7 +96,7 @@ pub fn undo(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(ChangeId, Rollba
         (Some(prefix), _) => find(env, prefix)?,
         (None, Recovery::Waiting(id)) => env.folder.read(id)?,
         (None, Recovery::Undone(all)) if all.len() == 1 => env.folder.read(&all[0].0)?,
-        (None, _) => return Err(TuneError::NonePending),
+        (None, _) => return Err(last_confirmed(env)?),
     };
     if let Recovery::Undone(all) = recovered
         && let Some(just_now) = all.into_iter().find(|(id, _)| *id == change.id)
@@ -179,6 +178,16 @@ fn last_undone(env: &Env<'_>) -> Result<TuneError, TuneError> {
     })
 }
 
+/// A confirmed change is undone by its id only: it may be of another day.
+fn last_confirmed(env: &Env<'_>) -> Result<TuneError, TuneError> {
+    let all = env.folder.list()?.into_iter();
+    let last = all
+        .rev()
+        .filter_map(|l| l.change.ok())
+        .find(|c| c.state.is_kept());
+    Ok(last.map_or(TuneError::NonePending, |c| TuneError::OnlyConfirmed(c.id)))
+}
+
 /// The holder of the lock undoes a change that is too late: the keeper may be waiting for the lock.
 fn still_in_time(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
     let late = |at: u64| env.clock.boottime_ns() >= at;
@@ -199,21 +208,6 @@ fn connect(change: &Change, prober: &mut dyn Prober) -> Result<(), TuneError> {
             })?;
     }
     Ok(())
-}
-
-/// Settings that no longer have the value that was applied.
-fn drift(env: &mut Env<'_>, change: &Change) -> Result<Vec<Drift>, TuneError> {
-    let mut all = Vec::new();
-    for step in &change.steps {
-        let now = env.host.read(&step.setting)?;
-        if step.new.as_ref().is_some_and(|new| !same_value(new, &now)) {
-            all.push(Drift {
-                setting: step.setting.clone(),
-                now: brief(&now),
-            });
-        }
-    }
-    Ok(all)
 }
 
 fn over(change: &Change) -> TuneError {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs};
 
-use model::change::Setting;
+use model::{change::Setting, text, text::Text};
 
 /// Group of settings that a program writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +16,54 @@ enum Field {
     Modules,
 }
 
+/// Effect of a program on settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    Profile,
+    CongestionAndBuffers,
+    Interrupts,
+    CakeRate,
+    DeviceQueues,
+    RoutesAndMtu,
+    RoutesAndClamp,
+    QueuesAndBbr,
+    OwnParameters,
+    LinkFiles,
+    DeviceProfiles,
+    Ifup,
+}
+
+impl Effect {
+    fn text(self) -> Text {
+        match self {
+            Self::Profile => {
+                text!("applies its profile again whenever it is restarted or switched")
+            }
+            Self::CongestionAndBuffers => {
+                text!("chooses congestion controls and buffers by itself")
+            }
+            Self::Interrupts => text!("moves interrupts between processors"),
+            Self::CakeRate => text!("changes the rate of cake all the time"),
+            Self::DeviceQueues => text!("owns the queues of its devices"),
+            Self::RoutesAndMtu => text!("rewrites its routes and the MTU of its device"),
+            Self::RoutesAndClamp => text!("rewrites its routes and its MSS clamp"),
+            Self::QueuesAndBbr => text!("owns the queues of its devices and may set bbr"),
+            Self::OwnParameters => text!("sets kernel parameters of its own"),
+            Self::LinkFiles => {
+                text!("sets what its files name of a link again whenever it configures it")
+            }
+            Self::DeviceProfiles => {
+                text!("sets what its profile names of a device again whenever it activates it")
+            }
+            Self::Ifup => {
+                text!("sets its devices up again at every ifup, and so do sqm's scripts")
+            }
+        }
+    }
+}
+
 /// A program by the name of its process, the settings it writes, and how.
-type Writer = (&'static str, &'static [Field], &'static str);
+type Writer = (&'static str, &'static [Field], Effect);
 
 const WRITERS: &[Writer] = &[
     (
@@ -28,73 +74,53 @@ const WRITERS: &[Writer] = &[
             Field::Offloads,
             Field::Modules,
         ],
-        "applies its profile again whenever it is restarted or switched",
+        Effect::Profile,
     ),
     (
         "bpftune",
         &[Field::Parameters, Field::Routes],
-        "chooses congestion controls and buffers by itself",
+        Effect::CongestionAndBuffers,
     ),
-    (
-        "irqbalance",
-        &[Field::Offloads],
-        "moves interrupts between processors",
-    ),
-    (
-        "cake-autorate",
-        &[Field::Queues],
-        "changes the rate of cake all the time",
-    ),
-    (
-        "sqm-autorate",
-        &[Field::Queues],
-        "changes the rate of cake all the time",
-    ),
-    (
-        "qosifyd",
-        &[Field::Queues],
-        "owns the queues of its devices",
-    ),
+    ("irqbalance", &[Field::Offloads], Effect::Interrupts),
+    ("cake-autorate", &[Field::Queues], Effect::CakeRate),
+    ("sqm-autorate", &[Field::Queues], Effect::CakeRate),
+    ("qosifyd", &[Field::Queues], Effect::DeviceQueues),
     (
         "tailscaled",
         &[Field::Routes, Field::Mtu],
-        "rewrites its routes and the MTU of its device",
+        Effect::RoutesAndMtu,
     ),
     (
         "netbird",
         &[Field::Routes, Field::Clamp],
-        "rewrites its routes and its MSS clamp",
+        Effect::RoutesAndClamp,
     ),
     (
         "cilium-agent",
         &[Field::Queues, Field::Parameters],
-        "owns the queues of its devices and may set bbr",
+        Effect::QueuesAndBbr,
     ),
-    (
-        "kubelet",
-        &[Field::Parameters],
-        "sets kernel parameters of its own",
-    ),
+    ("kubelet", &[Field::Parameters], Effect::OwnParameters),
     (
         "systemd-networkd",
         &[Field::Queues, Field::Routes, Field::Mtu],
-        "sets what its files name of a link again whenever it configures it",
+        Effect::LinkFiles,
     ),
     (
         "NetworkManager",
         &[Field::Queues, Field::Routes, Field::Mtu],
-        "sets what its profile names of a device again whenever it activates it",
+        Effect::DeviceProfiles,
     ),
     (
         "netifd",
         &[Field::Queues, Field::Routes, Field::Mtu],
-        "sets its devices up again at every ifup, and so do sqm's scripts",
+        Effect::Ifup,
     ),
 ];
 
-/// Returns the effects that programs running here may have on these settings, one sentence each.
-/// Programs in containers count: they share the kernel.
-pub fn writers<'a>(settings: impl IntoIterator<Item = &'a Setting>) -> Vec<String> {
+/// Returns the possible effects of running programs on these settings, one sentence each. Programs
+/// in containers count: they share the kernel.
+pub fn writers<'a>(settings: impl IntoIterator<Item = &'a Setting>) -> Vec<Text> {
     let written: Vec<Field> = settings.into_iter().map(field).collect();
     let mut found = BTreeMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -112,8 +138,16 @@ pub fn writers<'a>(settings: impl IntoIterator<Item = &'a Setting>) -> Vec<Strin
     }
     found
         .into_iter()
-        .map(|(name, effect)| format!("{name} runs here, which {effect}"))
+        .map(|(name, effect)| sentence(name, effect))
         .collect()
+}
+
+fn sentence(program: &'static str, effect: Effect) -> Text {
+    text!(
+        "{program} runs here, which {effect}",
+        program = program,
+        effect = effect.text()
+    )
 }
 
 fn field(setting: &Setting) -> Field {
@@ -134,7 +168,7 @@ fn field(setting: &Setting) -> Field {
 }
 
 /// The kernel cuts names of processes after 15 bytes (`TASK_COMM_LEN`).
-fn known(comm: &str, written: &[Field]) -> Option<(&'static str, &'static str)> {
+fn known(comm: &str, written: &[Field]) -> Option<(&'static str, Effect)> {
     let (name, fields, effect) = WRITERS
         .iter()
         .find(|(name, ..)| comm == name.get(..15).unwrap_or(name))?;
@@ -144,6 +178,8 @@ fn known(comm: &str, written: &[Field]) -> Option<(&'static str, &'static str)> 
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
 
     #[test]
@@ -158,7 +194,16 @@ mod tests {
         assert!(known("tuned", &all).is_some());
         assert!(known("tuned-gui", &all).is_none());
         assert!(known("", &all).is_none());
-        // As the kernel cuts it.
+        // As the kernel truncates it.
         assert!(known("systemd-network", &[Field::Queues]).is_some());
+    }
+
+    #[test]
+    fn a_program_and_its_effect_are_a_sentence() {
+        let (name, effect) = known("bpftune", &[Field::Routes]).unwrap();
+        assert_eq!(
+            sentence(name, effect).to_string(),
+            "bpftune runs here, which chooses congestion controls and buffers by itself"
+        );
     }
 }

@@ -26,17 +26,17 @@ pub use refusal::{Refusal, RefusalReason};
 pub enum TuneError {
     /// The plan has no steps.
     Nothing,
-    /// Nothing was changed: some settings cannot be.
+    /// Nothing was changed: some settings cannot be changed.
     Refused(Vec<Refusal>),
-    /// Nothing was changed: privileges are missing, the named one for each setting.
+    /// Nothing was changed: privileges are missing; each setting with the privilege it needs.
     Privilege(Vec<(Setting, &'static str)>),
-    /// Nothing was changed: another change waits.
+    /// Nothing was changed: another change is pending.
     Pending(ChangeId),
-    /// Nothing was changed: a change waits in another namespace.
+    /// Nothing was changed: a change is pending in another namespace.
     Elsewhere(ChangeId),
     /// Nothing was changed: the plan is out of date.
     Stale(Box<Setting>),
-    /// Nothing was changed: a connection that must work afterwards does not work now.
+    /// Nothing was changed: a connection that must work afterwards already fails.
     ProbeBefore {
         /// The target.
         target: String,
@@ -76,6 +76,8 @@ pub enum TuneError {
     Ambiguous(String),
     /// Nothing to confirm or undo.
     NonePending,
+    /// Nothing waits; this one is the last that was confirmed.
+    OnlyConfirmed(ChangeId),
     /// It has ended.
     Over {
         /// Its id.
@@ -149,7 +151,7 @@ impl TuneError {
         }
     }
 
-    /// The text of an error about which change is meant, and how far it is.
+    /// The text of an error about the id or the state of a change.
     fn text_of_change(&self) -> Text {
         match self {
             Self::Pending(id) => text!(
@@ -177,12 +179,16 @@ impl TuneError {
                 state = state.text()
             ),
             Self::NonePending => text!("no change waits for a confirmation"),
+            Self::OnlyConfirmed(id) => text!(
+                "no change waits for a confirmation; `pathtwin tune undo {id}` undoes the last confirmed one",
+                id = id.short()
+            ),
             _ => text!("another command is changing this host; try again"),
         }
     }
 }
 
-/// An error before anything was touched.
+/// An error before anything was changed.
 fn unchanged(why: Text) -> Text {
     text!("nothing was changed: {why}", why = why)
 }

@@ -19,7 +19,7 @@ use crate::{
 pub(crate) struct Fake {
     pub(crate) values: Rc<RefCell<BTreeMap<String, String>>>,
     pub(crate) boot: Rc<RefCell<String>>,
-    /// Names whose writing fails.
+    /// Names of parameters that cannot be written.
     pub(crate) stubborn: Rc<RefCell<Vec<String>>>,
     pub(crate) unprivileged: bool,
 }

@@ -60,8 +60,7 @@ pub(crate) fn holds(setting: &Setting, read: &Saved) -> bool {
     }
 }
 
-/// Returns true if two values are equal for somebody who set one of them: side effects do not
-/// count.
+/// Returns true if two values are equal apart from side effects of setting them.
 pub(crate) fn same_value(a: &Saved, b: &Saved) -> bool {
     match (a, b) {
         (Saved::Parameter { value: a, .. }, Saved::Parameter { value: b, .. }) => {
@@ -79,7 +78,7 @@ pub(crate) fn same_value(a: &Saved, b: &Saved) -> bool {
                 ..
             },
         ) => [rx, tx, combined] == [rx_b, tx_b, combined_b],
-        // Others load modules too, for whatever needs them.
+        // Other programs load modules, too.
         (Saved::Modules { .. }, Saved::Modules { .. }) => true,
         _ => a == b,
     }

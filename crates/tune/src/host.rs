@@ -15,10 +15,10 @@ pub trait Host {
     /// /proc is not mounted.
     fn scope(&mut self) -> Result<Scope, HostError>;
 
-    /// The index of a device; `None` if there is none of that name.
+    /// The index of a device; `None` if it does not exist.
     ///
     /// # Errors
-    /// The kernel cannot be asked.
+    /// The kernel cannot be queried.
     fn link(&mut self, device: &str) -> Result<Option<u32>, HostError>;
 
     /// The current value of a setting.
@@ -30,10 +30,10 @@ pub trait Host {
     /// Checks that a setting can be written and undone; returns warnings to show first.
     ///
     /// # Errors
-    /// The host lacks something, the setting cannot be undone, or it would cut the host off.
+    /// The host lacks a requirement, the setting cannot be undone, or it would cut the host off.
     fn check(&mut self, setting: &Setting, old: &Saved) -> Result<Vec<Text>, Refusal>;
 
-    /// The module that brings what a setting needs, if it can be loaded and is not.
+    /// The module that a setting needs, if it can be loaded and is not loaded.
     fn module(&mut self, _setting: &Setting) -> Option<String> {
         None
     }

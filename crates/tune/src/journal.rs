@@ -1,4 +1,4 @@
-//! The folder of journals: one file for each change, replaced atomically and synced at each state.
+//! Folder of journals: one file per change, replaced atomically and synced at each state.
 
 use std::{
     fs, io,
@@ -57,7 +57,7 @@ pub enum JournalError {
         #[source]
         error: io::Error,
     },
-    /// One file.
+    /// A file.
     File {
         /// The operation.
         op: Access,
@@ -139,8 +139,8 @@ impl Folder {
         &self.path
     }
 
-    /// Takes the lock of the folder: who holds it may change the host. `None` if another process
-    /// keeps it longer than `limit`.
+    /// Takes the lock of the folder, which permits changing the host. `None` if another process
+    /// holds it longer than `limit`.
     ///
     /// # Errors
     /// The folder cannot be written.

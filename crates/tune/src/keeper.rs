@@ -1,8 +1,8 @@
 //! The keeper: a process that undoes a change unless it is confirmed in time.
 //!
 //! It is started before the first write, in a separate session, and needs only the journal and the
-//! kernel: the old values are in its memory from the start, no program, module or network is needed
-//! to set them.
+//! kernel: the old values are in its memory from the start, and setting them needs no program,
+//! module or network.
 
 use std::{
     io::{self, Read},
@@ -81,12 +81,12 @@ fn is_ready(out: &mut std::process::ChildStdout) -> io::Result<()> {
     }
 }
 
-/// Watches over a change until it is confirmed or undone, and undoes it at its deadline, or as soon
-/// as the process that applies it dies. `ready` is given the byte to print when everything that is
-/// needed is in memory.
+/// Watches a change until it is confirmed or undone, and undoes it at its deadline, or as soon as
+/// the process that applies it dies. `ready` gets the byte to print when everything needed is in
+/// memory.
 ///
 /// # Errors
-/// The journal cannot be read at the start; later nothing stops it but an interruption.
+/// The journal cannot be read at the start; later only an interruption.
 pub fn keep(
     env: &mut Env<'_>,
     id: &ChangeId,

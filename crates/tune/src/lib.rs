@@ -3,11 +3,12 @@
 //! A Change is applied to the running kernel only. Before the first write its journal is on disk,
 //! with all old values, and the keeper runs: a separate process that undoes the Change at its
 //! deadline, or as soon as the process that applies it dies. If all of them die, the next command
-//! undoes it, and so does a reboot. Only a confirmation before the deadline keeps it.
+//! or a reboot undoes it. Only a confirmation before the deadline keeps it.
 
 mod calibration;
 mod confirm;
 mod conflicts;
+mod drift;
 mod error;
 mod holds;
 mod host;
@@ -37,6 +38,7 @@ use model::change::ChangeId;
 pub use calibration::calibration;
 pub use confirm::{Confirmed, confirm, confirm_or_undo, prolong, undo};
 pub use conflicts::writers;
+pub use drift::drifted;
 pub use error::{
     Drift, HostError, Left, Operation, PersistError, Refusal, RefusalReason, Rollback, TuneError,
 };
@@ -50,12 +52,12 @@ pub use persist::{System, networkd_text, persist};
 pub use plan::{Request, plan};
 pub use probe::{NewTcp, Prober};
 pub use prove::{Criteria, MeasureError, PAIRS, ProveError, is_beyond, room, whole};
-pub use recover::{Recovery, recover};
+pub use recover::{Pending, Recovery, pending, recover};
 pub use remedies::{Place, Remedies, settings_of, settings_of_all};
 pub use remote::{Remote, RemoteError};
 pub use sites::{
-    ByHand, CONNECTIVITY, Here, Machine, Measure, NotApplied, NotSettled, Person, Settled, Site,
-    Sites, There, until_changed,
+    CONNECTIVITY, LocalHost, Machine, ManualHost, Measure, NotApplied, NotProved, NotSettled,
+    Person, RemoteHost, Settled, Site, Sites, command_of, not_applied, until_changed,
 };
 pub use toggle::{set_again, set_aside};
 pub use transaction::{Arm, apply, privileged};
@@ -100,7 +102,7 @@ impl Clock for BootClock {
 /// A new id from the kernel's random numbers.
 ///
 /// # Errors
-/// The kernel has none.
+/// The kernel provides none.
 pub fn fresh_id() -> std::io::Result<ChangeId> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|e| std::io::Error::other(e.to_string()))?;

@@ -1,4 +1,4 @@
-//! The settings of the kernel that this process runs on, in its network namespace.
+//! Settings of the running kernel, in the network namespace of this process.
 
 mod amounts;
 mod clamp;
@@ -16,9 +16,9 @@ use std::net::IpAddr;
 
 use model::{
     change::{Saved, Scope, Setting},
+    remedy::Flow,
     text::Text,
 };
-use queues::Direction;
 use sys::{
     Netlink, Netns, link,
     module::Places,
@@ -31,7 +31,7 @@ use crate::{
     host::Host,
 };
 
-/// Number of `ENODEV`, the answer for a name without a device.
+/// Number of `ENODEV`, the error for an unknown device name.
 const NO_DEVICE: i32 = 19;
 
 /// The running kernel.
@@ -42,10 +42,11 @@ pub struct Live {
 }
 
 impl Live {
-    /// Opens the settings of the calling thread's network namespace, in which the thread must stay.
+    /// Opens the settings of the calling thread's network namespace, in which the thread must
+    /// remain.
     ///
     /// # Errors
-    /// There is no netlink.
+    /// Netlink is not available.
     pub fn open() -> Result<Self, HostError> {
         Ok(Self {
             nl: Netlink::route()?,
@@ -89,11 +90,11 @@ impl Host for Live {
                 None => Ok(Saved::NoDevice),
             },
             Setting::ReceiveSteering { device, .. } => match self.link(device)? {
-                Some(_) => steering::read(device, Direction::Receive),
+                Some(_) => steering::read(device, Flow::Ingress),
                 None => Ok(Saved::NoDevice),
             },
             Setting::TransmitSteering { device, .. } => match self.link(device)? {
-                Some(_) => steering::read(device, Direction::Transmit),
+                Some(_) => steering::read(device, Flow::Egress),
                 None => Ok(Saved::NoDevice),
             },
             Setting::Rings { device, .. } => match self.link(device)? {
@@ -140,10 +141,10 @@ impl Host for Live {
                 on,
             } => offload::check(setting, device, feature, *on),
             Setting::ReceiveSteering { cpus, .. } => {
-                steering::check(setting, Direction::Receive, *cpus, old)
+                steering::check(setting, Flow::Ingress, *cpus, old)
             }
             Setting::TransmitSteering { cpus, .. } => {
-                steering::check(setting, Direction::Transmit, *cpus, old)
+                steering::check(setting, Flow::Egress, *cpus, old)
             }
             Setting::Rings { device, rx, tx } => {
                 let index = self.index(device);
@@ -199,10 +200,10 @@ impl Host for Live {
                 on,
             } => offload::write(device, feature, *on),
             Setting::ReceiveSteering { device, cpus } => {
-                steering::write(device, Direction::Receive, *cpus)
+                steering::write(device, Flow::Ingress, *cpus)
             }
             Setting::TransmitSteering { device, cpus } => {
-                steering::write(device, Direction::Transmit, *cpus)
+                steering::write(device, Flow::Egress, *cpus)
             }
             Setting::Rings { device, rx, tx } => {
                 let index = self.index(device)?;
@@ -246,10 +247,10 @@ impl Host for Live {
             Setting::MssClamp { .. } => clamp::restore(setting, old),
             Setting::Offload { device, .. } => offload::restore(device, setting, old),
             Setting::ReceiveSteering { device, .. } => {
-                steering::restore(device, Direction::Receive, setting, old)
+                steering::restore(device, Flow::Ingress, setting, old)
             }
             Setting::TransmitSteering { device, .. } => {
-                steering::restore(device, Direction::Transmit, setting, old)
+                steering::restore(device, Flow::Egress, setting, old)
             }
             Setting::Rings { device, .. } => {
                 let index = self.index(device)?;

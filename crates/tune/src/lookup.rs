@@ -9,7 +9,7 @@ pub(crate) fn lock(env: &Env<'_>) -> Result<sys::lock::Lock, TuneError> {
     env.folder.lock(LOCK_LIMIT)?.ok_or(TuneError::Busy)
 }
 
-/// The one change whose id begins so.
+/// The only change with this id prefix.
 pub(crate) fn find(env: &Env<'_>, prefix: &str) -> Result<Change, TuneError> {
     let all = env.folder.list()?;
     let mut fit = all

@@ -1,7 +1,7 @@
 //! Points of a transaction at which it may be interrupted.
 //!
-//! The code names every point between two effects on the disk or the kernel. Tests end the process
-//! at each of them.
+//! Every point between two effects on the disk or the kernel is named. Tests end the process at
+//! each of them.
 
 use model::change::State;
 
@@ -26,7 +26,7 @@ pub enum Point {
     AfterKeeper,
 }
 
-/// The transaction must stop where it is, as if its process had been killed.
+/// The transaction must stop immediately, as if its process had been killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interrupted;
@@ -40,7 +40,7 @@ pub trait Observer {
     fn at(&mut self, point: &Point) -> Result<(), Interrupted>;
 }
 
-/// Lets everything pass.
+/// Observer that never interrupts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unobserved;
 

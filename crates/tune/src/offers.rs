@@ -1,9 +1,10 @@
-//! Candidates tried on a path, one after the other, until one helps.
+//! Candidates tried on a path in order, until one helps.
 
 use model::{
     advice::{Advice, Effect, Origin, Tried},
     change::ChangeId,
     findings::{Finding, Findings, Severity},
+    history::is_kept,
     job::ProveOutput,
     remedy::Remedy,
     text::Text,
@@ -12,7 +13,7 @@ use model::{
 
 use crate::remedies::is_a_setting;
 
-/// Most findings whose remedies are tried one after the other.
+/// Maximum number of findings whose remedies are tried.
 const OFFERS: usize = 3;
 
 /// Returns the candidates: the advised remedies, with `at_a_cost` also those that help at a cost.
@@ -43,9 +44,9 @@ pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advi
     all.take(OFFERS).collect()
 }
 
-/// The index of the best candidate: the advised one, if it is for the ends; else the best that is,
-/// because no host on the path between them can be changed from here. If none is, the advised one:
-/// its refusal names the host that it is for.
+/// The index of the best candidate: the advised one, if it is for the ends; else the best one that
+/// is, because hosts between the ends cannot be changed from here. Otherwise the advised one, whose
+/// refusal names its host.
 fn best(advice: &Advice, at_a_cost: bool) -> Option<usize> {
     let advised = advice.advised;
     let first = |effect| {
@@ -84,11 +85,11 @@ impl Tries {
     }
 }
 
-/// Tries offers until one is kept. It also ends where `attempt` returns none, because the user
-/// stops, and where a change was not undone correctly.
+/// Tries offers until one is kept. It also ends if `attempt` returns `None`, because the user
+/// stops, or if a change was not undone correctly.
 ///
 /// # Errors
-/// That of `attempt`.
+/// The error of `attempt`.
 pub fn until_kept<E>(
     offers: &[Advice],
     mut attempt: impl FnMut(&Advice, &Tried) -> Result<Option<ProveOutput>, E>,
@@ -110,11 +111,11 @@ pub fn until_kept<E>(
     Ok(tries)
 }
 
-/// The change under whose id a proof belongs in the history: none if nothing was changed, and that
-/// of a lab path only if the user names the history.
+/// The change under whose id a proof belongs in the history: `None` if nothing was changed, and for
+/// a lab path unless the user names the history.
 pub fn stored_as(done: &ProveOutput, is_lab: bool, is_named: bool) -> Option<&ChangeId> {
     let first = done.changes.first()?;
-    (!is_lab || is_named).then_some(&first.id)
+    is_kept(is_lab, is_named).then_some(&first.id)
 }
 
 /// The remedies of a finding that are settings of one of the ends.
@@ -123,7 +124,7 @@ fn settings_of_ends(finding: &Finding) -> impl Iterator<Item = &Remedy> {
     of_ends.filter(|r| is_a_setting(&r.action))
 }
 
-/// An Advice with a remedy of which nothing is predicted.
+/// An Advice with a remedy without predictions.
 fn offer(advice: &Advice, remedy: &Remedy) -> Advice {
     let mut offer = advice.clone();
     offer.advised = Some(offer.tried.len());

@@ -1,7 +1,7 @@
-//! Files that make a confirmed Change last beyond the next boot, and their removal.
+//! Files that make a confirmed Change persistent across boots, and their removal.
 //!
-//! The running kernel has been changed before; nothing here changes it. Each file belongs to one
-//! Change alone and states so in its first line, so that undoing is deleting.
+//! The running kernel is already changed and not touched here. Each file belongs to a single Change
+//! and states so in its first line, so that undoing deletes it.
 
 mod files;
 mod ini;
@@ -31,12 +31,12 @@ use crate::{
 pub use networkd::networkd_text;
 pub use system::System;
 
-/// Writes the files of a confirmed change below `root`, which is `/` but in tests, and checks that
-/// no other file of the system overrides them at the next boot.
+/// Writes the files of a confirmed change below `root`, which is `/` except in tests, and checks
+/// that no other file of the system overrides them at the next boot.
 ///
 /// # Errors
-/// The change is not confirmed or lasts already; the system is managed by other means; a file
-/// exists or cannot be written; or another file wins. Then none of its files remains.
+/// The change is not confirmed or already persistent; the system is managed by other means; a file
+/// exists or cannot be written; or another file takes precedence. Then none of its files remains.
 pub fn persist(env: &mut Env<'_>, prefix: &str, root: &Path) -> Result<Change, TuneError> {
     let _lock = lock(env)?;
     let mut change = find(env, prefix)?;
@@ -97,7 +97,7 @@ pub(crate) fn remove(change: &mut Change) -> Vec<Left> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Ok(text) if text == file.text => match fs::remove_file(path) {
                 Ok(()) => {
-                    // Only those in which nobody else has put a file.
+                    // Only folders without files of others.
                     let made = path.ancestors().skip(1).take(file.made_folders as usize);
                     let _ = made.map(fs::remove_dir).take_while(Result::is_ok).count();
                     continue;

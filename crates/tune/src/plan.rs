@@ -1,4 +1,4 @@
-//! Settings to a planned Change: old values, refusals, warnings. Nothing is written.
+//! Planning of a Change from settings: old values, refusals, warnings. Nothing is written.
 
 use model::{
     change::{CHANGE_SCHEMA, Change, ChangeId, Origin, Saved, Setting, State, Step},
@@ -21,8 +21,8 @@ pub struct Request {
     pub probes: Vec<String>,
     /// Version of the program.
     pub program: String,
-    /// The time by this host's clock, seconds since 1970; absent = it has none. For people only:
-    /// it may be wrong.
+    /// The time by this host's clock, seconds since 1970; absent = unknown. For display only: it
+    /// may be wrong.
     pub created_unix_s: Option<u64>,
 }
 
@@ -109,7 +109,7 @@ fn step(
 }
 
 /// A queue of the same kind may have other options, which are not compared; a ring may be larger
-/// than asked for without having been rounded up.
+/// than requested without having been rounded up.
 fn may_differ(setting: &Setting, old: &Saved) -> bool {
     match (setting, old) {
         (Setting::Queue { .. }, _) => true,
@@ -122,8 +122,8 @@ fn may_differ(setting: &Setting, old: &Saved) -> bool {
 
 type Wanted = Vec<(Setting, Option<Origin>)>;
 
-/// The settings, with the modules that they need before them: loading one is a step of its own, so
-/// that it is undone too.
+/// The settings, preceded by the modules that they need: loading one is a separate step, so that it
+/// is undone, too.
 fn with_modules(host: &mut dyn Host, settings: &Wanted) -> Wanted {
     let mut all = Wanted::new();
     for (setting, origin) in settings {
@@ -150,10 +150,10 @@ fn contradictions(settings: &[(Setting, Option<Origin>)]) -> Vec<Refusal> {
     refusals
 }
 
-/// The default queue discipline comes last, so that it is undone first: a queue that goes back to
-/// the kernel's default would otherwise get the new one. Modules come first, as others need them;
-/// then numbers of queues, so that all queues are set, and are there again only after each has its
-/// old value.
+/// The default queue discipline is last, so that it is undone first: a queue that returns to the
+/// kernel's default would otherwise get the new one. Modules are first, as others need them; then
+/// numbers of queues, so that all queues are configured, and restored only after each setting has
+/// its old value.
 fn order(steps: &mut [Step]) {
     steps.sort_by_key(|step| match &step.setting {
         Setting::Module { .. } => 0,

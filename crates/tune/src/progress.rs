@@ -32,9 +32,9 @@ pub(crate) fn advance(
 }
 
 pub(crate) fn note(env: &Env<'_>, change: &mut Change, what: Text) {
-    /// Most events of a change.
-    const MOST: usize = 1000;
-    if change.events.len() < MOST {
+    /// Maximum number of events of a change.
+    const MAX: usize = 1000;
+    if change.events.len() < MAX {
         let boottime_ns = env.clock.boottime_ns();
         change.events.push(Event { boottime_ns, what });
     }

@@ -1,7 +1,7 @@
-//! The proof of a Change by its effect: turns with it and without, and the decision.
+//! Proof of a Change by its effect: turns with and without it, and the decision.
 //!
 //! The turns alternate in blocks of two (ABBA), so that a drifting line does not look like an
-//! effect. Each turn opens connections of its own: settings of a host act on new ones only.
+//! effect. Each turn opens new connections, since settings of a host affect only these.
 
 mod evidence;
 mod judge;
@@ -23,14 +23,14 @@ pub use judge::is_beyond;
 
 pub(crate) use evidence::{evidence, evidence_of_far};
 
-/// Default number of turns with the change, and as many without: the fewest from which the spread
-/// within each is known well enough.
+/// Default number of turns with the change, and as many without: the minimum for a sufficient
+/// estimate of the spread within each.
 pub const PAIRS: u32 = 4;
 
 /// Time around all turns: connections, switching, the decision at the end.
 const AROUND: Duration = Duration::from_secs(120);
 
-/// Time for all turns of a proof, of which each may take `turn`.
+/// Time for all turns of a proof, each of at most `turn`.
 pub fn room(turn: Duration, pairs: u32) -> Duration {
     turn * (2 * pairs) + AROUND
 }
@@ -55,10 +55,10 @@ impl MeasureError {
     }
 }
 
-/// The run of a turn: one that was cut short is not comparable with the others.
+/// The run of a turn, unless it was cut short, which makes it incomparable.
 ///
 /// # Errors
-/// Why it was cut short.
+/// The reason why it was cut short.
 pub fn whole(run: Run) -> Result<Run, MeasureError> {
     match &run.cut_short {
         Some(why) => Err(MeasureError {
@@ -116,6 +116,13 @@ pub enum ProveError {
         #[source]
         error: MeasureError,
     },
+}
+
+impl Criteria {
+    /// Measurements of a proof: in all turns, with the change and without.
+    pub fn turns(&self) -> u32 {
+        2 * self.pairs
+    }
 }
 
 impl ProveError {
@@ -186,7 +193,7 @@ pub(crate) fn prove(
     })
 }
 
-/// In which order it is measured without a change and with it: as many turns of each.
+/// Order of the turns with and without a change; their numbers are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Without, with, with, without, and so on.

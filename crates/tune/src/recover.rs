@@ -7,7 +7,7 @@ use model::{
 use sys::process::Process;
 
 use crate::{
-    Env,
+    Env, LOCK_LIMIT,
     error::{Rollback, TuneError},
     journal::Listed,
     progress::{advance, undone_because},
@@ -17,7 +17,7 @@ use crate::{
 /// Result of a recovery.
 #[derive(Debug)]
 pub enum Recovery {
-    /// Nothing waits.
+    /// Nothing is pending.
     Clean,
     /// This change waits for its confirmation; its keeper runs.
     Waiting(ChangeId),
@@ -59,7 +59,47 @@ pub fn recover(env: &mut Env<'_>) -> Result<Recovery, TuneError> {
     })
 }
 
-/// Settings of the running kernel are gone with it.
+/// The changes of a host that need somebody's attention.
+#[derive(Debug)]
+pub struct Pending {
+    /// Result of the recovery that comes first.
+    pub recovery: Recovery,
+    /// The changes in it, as their journals have them now.
+    pub changes: Vec<Change>,
+    /// The newest change of the host; absent if it has none, or its journal is damaged.
+    pub last: Option<Change>,
+}
+
+/// Recovers, and reads the changes that wait or were undone.
+///
+/// # Errors
+/// Another command changes the host, or as of [`recover`].
+pub fn pending(env: &mut Env<'_>) -> Result<Pending, TuneError> {
+    let Some(_lock) = env.folder.lock(LOCK_LIMIT)? else {
+        return Err(TuneError::Busy);
+    };
+    let recovery = recover(env)?;
+    let ids = recovery.ids();
+    let changes: Result<Vec<Change>, _> = ids.iter().map(|id| env.folder.read(id)).collect();
+    let last = env.folder.list()?.pop().and_then(|l| l.change.ok());
+    Ok(Pending {
+        recovery,
+        changes: changes?,
+        last,
+    })
+}
+
+impl Recovery {
+    fn ids(&self) -> Vec<ChangeId> {
+        match self {
+            Self::Clean => Vec::new(),
+            Self::Waiting(id) => vec![id.clone()],
+            Self::Undone(all) => all.iter().map(|(id, _)| id.clone()).collect(),
+        }
+    }
+}
+
+/// A reboot has already undone settings of the running kernel.
 pub(crate) fn rebooted(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
     undone_because(env, change, text!("undone by a reboot"));
     advance(env, change, State::RolledBack)

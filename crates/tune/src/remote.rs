@@ -9,8 +9,8 @@ pub trait Remote {
     /// Name of the host, for messages.
     fn host(&self) -> &str;
 
-    /// Runs `pathtwin tune WORDS` as root there, with `input`; its output. No word has anything
-    /// that a shell expands.
+    /// Runs `pathtwin tune WORDS` as root there, with `input`; returns its output. Words contain no
+    /// characters that a shell expands.
     ///
     /// # Errors
     /// The host cannot be reached, or the command failed there.
@@ -83,10 +83,7 @@ impl RemoteError {
                 n = limit.as_secs() / 60
             ),
             Self::Advice(error) => {
-                text!(
-                    "write the advice as JSON: {error}",
-                    error = error.to_string()
-                )
+                text!("write the advice as JSON: {error}", error = error)
             }
             Self::Plan { host, error } => {
                 text!(

@@ -106,7 +106,7 @@ fn one(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Option<Left>,
     }
 }
 
-/// Returns true if the old value is restored. The kernel's own queue discipline may have become
+/// Returns true if the old value is restored. The kernel's default queue discipline may be of
 /// another kind, if its default has changed since; then one of the old kind is set, with a handle.
 fn is_back(old: &Saved, now: &Saved) -> bool {
     match (old, now) {
@@ -114,7 +114,7 @@ fn is_back(old: &Saved, now: &Saved) -> bool {
             let kinds = |q: &[model::change::QueueNode]| q.first().map(|n| n.kind.clone());
             old.first().is_some_and(|root| root.handle == 0) && kinds(old) == kinds(now)
         }
-        // Of queues that are gone or new, there is no old value.
+        // Removed or new queues have no old value.
         (Saved::Processors { masks: old }, Saved::Processors { masks: now }) => {
             old.iter().zip(now).all(|(old, now)| old == now)
         }

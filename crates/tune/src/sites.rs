@@ -1,15 +1,16 @@
-//! Changes of both hosts of a path as one transaction: the far end first, measured in turns, and
-//! all of them kept or all undone.
+//! Changes of both hosts of a path as one transaction: the far end first, measured in turns, then
+//! all kept or all undone.
 
-mod by_hand;
-mod here;
+mod local;
+mod manual;
+mod remote;
 mod site;
-mod there;
 
 use std::time::Duration;
 
 use model::{
     change::{Change, ChangeId},
+    job::ProveOutput,
     proof::{Acted, Proof},
     run::Run,
     text,
@@ -21,10 +22,10 @@ use crate::{
     prove::{Criteria, MeasureError, Order, ProveError, Turns, prove},
 };
 
-pub use by_hand::{ByHand, Person, until_changed};
-pub use here::{CONNECTIVITY, Here, Machine};
+pub use local::{CONNECTIVITY, LocalHost, Machine};
+pub use manual::{ManualHost, Person, command_of, until_changed};
+pub use remote::RemoteHost;
 pub use site::Site;
-pub use there::There;
 
 /// The hosts that are changed, the far end first: while the near one is changed the far one can
 /// still be reached as before.
@@ -37,7 +38,7 @@ pub type Measure<'a> = &'a mut dyn FnMut() -> Result<Run, MeasureError>;
 /// Outcome of a proof on several hosts.
 #[derive(Debug)]
 pub struct Settled {
-    /// The proof, or why there is none; then everything was undone.
+    /// The proof, or the reason why there is none; then everything was undone.
     pub proof: Result<Proof, ProveError>,
     /// Settings of kept changes that another program has changed since.
     pub drift: Vec<Drift>,
@@ -49,7 +50,7 @@ pub struct Settled {
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.text())]
 pub enum NotSettled {
-    /// A change was to be kept, and could not be: those of all hosts were undone.
+    /// A change could not be kept: the changes of all hosts were undone.
     NotKept {
         /// The change; absent if a person makes it.
         id: Option<ChangeId>,
@@ -100,6 +101,54 @@ fn short(id: &Option<ChangeId>) -> &str {
     id.as_ref().map_or("", ChangeId::short)
 }
 
+impl Settled {
+    /// The proof, and the changes as their journals have them after it.
+    ///
+    /// # Errors
+    /// There is no proof, or its decision could not be carried out on every host.
+    pub fn output(self, changes: Vec<Change>) -> Result<ProveOutput, NotProved> {
+        match self.proof {
+            Ok(proof) if self.failed.is_empty() => Ok(ProveOutput {
+                changes,
+                proof: Some(Box::new(proof)),
+                ..ProveOutput::default()
+            }),
+            proof => Err(NotProved {
+                proof: proof.err().map(Box::new),
+                hosts: self.failed,
+            }),
+        }
+    }
+}
+
+/// Reason why a proof did not end as decided.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
+pub struct NotProved {
+    /// Why there is no proof; absent if there is one.
+    pub proof: Option<Box<ProveError>>,
+    /// Hosts on which the decision, or the undoing without one, could not be carried out.
+    pub hosts: Vec<NotSettled>,
+}
+
+impl NotProved {
+    /// The error with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        let proof = self.proof.iter().map(|error| error.text());
+        Text::list(proof.chain(self.hosts.iter().map(NotSettled::text)))
+    }
+}
+
+/// The outcome for a host that cannot apply a remedy, with the reasons; another remedy may be
+/// possible.
+pub fn not_applied(host: &Text, why: impl IntoIterator<Item = Text>) -> ProveOutput {
+    let sentence = |why| text!("{host}: {source}", host = host.clone(), source = why);
+    ProveOutput {
+        not_applied: why.into_iter().map(sentence).collect(),
+        ..ProveOutput::default()
+    }
+}
+
 /// A change was not applied, and those applied before it were undone.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.text())]
@@ -107,7 +156,8 @@ pub struct NotApplied {
     /// The error.
     #[source]
     pub error: Box<TuneError>,
-    /// Errors undoing changes of other hosts at once: their keepers undo them at their deadline.
+    /// Errors undoing changes of other hosts immediately: their keepers undo them at their
+    /// deadline.
     pub not_undone: Vec<TuneError>,
 }
 
@@ -127,7 +177,7 @@ impl NotApplied {
 }
 
 impl<'a> Sites<'a> {
-    /// The ends of which something is to be changed.
+    /// The ends to change.
     pub fn new(far: Option<&'a dyn Site>, near: Option<&'a dyn Site>) -> Self {
         let both = far.into_iter().chain(near);
         Self(both.filter(|site| site.is_needed()).collect())
@@ -141,7 +191,7 @@ impl<'a> Sites<'a> {
     /// Applies all changes, which then wait for the time `window`, or none.
     ///
     /// # Errors
-    /// One could not be applied: those before it were undone.
+    /// A change could not be applied: the previous ones were undone.
     pub fn apply(&self, window: Duration) -> Result<(), NotApplied> {
         for (number, site) in self.0.iter().enumerate() {
             if let Err(error) = site.apply(window) {
@@ -186,8 +236,8 @@ impl<'a> Sites<'a> {
         settled
     }
 
-    /// Keeps all changes, the far end's first: while this end still waits, the undoing of both is
-    /// in its hands. If one cannot be kept, none is, not even those that were kept already.
+    /// Keeps all changes, the far end's first: as long as this end's change is pending, both can be
+    /// undone from here. If one cannot be kept, all are undone, including those already kept.
     fn keep(&self, settled: &mut Settled) {
         for site in &self.0 {
             match site.settle(true) {
@@ -201,8 +251,7 @@ impl<'a> Sites<'a> {
         }
     }
 
-    /// Undoes all changes, whatever the result of the first; returns those that could not be
-    /// undone.
+    /// Undoes all changes, regardless of failures; returns those that could not be undone.
     fn undo(&self) -> Vec<NotSettled> {
         let undo = |site: &&dyn Site| {
             let error = site.settle(false).err()?;

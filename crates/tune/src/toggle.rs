@@ -1,4 +1,4 @@
-//! A pending Change that is set aside and applied again, so that its effect is measured in turns.
+//! Suspension of a pending Change, and its repeated application, to measure its effect in turns.
 
 use model::{
     change::{Change, Saved},
@@ -28,7 +28,8 @@ pub fn set_aside(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
     forget_new(env, &mut change)?;
     for step in (0..change.steps.len()).rev() {
         env.observer.at(&Point::BeforeRestore(step))?;
-        // Here, not before: later steps may have changed it too, as an MTU does with routes.
+        // Checked here, not earlier: later steps may have changed it, too, as an MTU changes
+        // routes.
         let unchanged = is_unchanged(env, &change, step, known[step].as_ref());
         let is_ours = unchanged.is_ok();
         let done = unchanged.and_then(|()| aside(env, &change, step));

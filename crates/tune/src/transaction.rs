@@ -73,7 +73,7 @@ pub fn apply(env: &mut Env<'_>, plan: &Change, arm: &mut Arm<'_>) -> Result<Chan
 }
 
 /// Checks that this process has the privileges for every step of a plan. Nothing is read or
-/// written, so that it comes before anything else.
+/// written, so it can be called before anything else.
 ///
 /// # Errors
 /// [`TuneError::Privilege`] with the privilege that each step needs and this process lacks.
@@ -117,7 +117,8 @@ fn settle_unwritten(
     if let TuneError::Interrupted(stop) = error {
         return Err(TuneError::Interrupted(*stop));
     }
-    // If the journal cannot be written, the keeper or the next start finds that nothing was.
+    // If the journal cannot be written, the keeper or the next start detects that nothing was
+    // written.
     let _ = advance(env, change, State::RolledBack);
     Ok(())
 }

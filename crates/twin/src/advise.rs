@@ -1,4 +1,5 @@
-//! A Twin and remedies to an Advice: each is tried on the members of the Twin, beside no change.
+//! Advice from a Twin and remedies: each is tried on the members of the Twin, and compared with no
+//! change.
 
 mod because;
 mod competitor;
@@ -37,10 +38,10 @@ use crate::{
 /// Members on which remedies are tried.
 const MEMBERS: usize = 3;
 /// Members of less weight are not.
-const LEAST_WEIGHT: f64 = 0.02;
-/// Arms whose harm to a competing flow is measured.
+const MIN_WEIGHT: f64 = 0.02;
+/// Number of arms whose harm to a competing flow is measured.
 const WITH_COMPETITOR: usize = 3;
-/// Rate of a path without it, bit/s, for the cost.
+/// Assumed rate of a path without a rate, bit/s, for the cost.
 const USUAL_RATE: f64 = 1e8;
 
 /// Objective of an Advice.
@@ -121,10 +122,10 @@ impl<'a> Trials<'a> {
         )
     }
 
-    /// Tries all of them.
+    /// Tries all candidates.
     ///
     /// # Errors
-    /// It was stopped, a path with a remedy is none that the lab can make, or all runs failed.
+    /// It was stopped, the lab cannot make a path with a remedy, or all runs failed.
     pub fn search(&self, bench: &mut dyn Bench) -> Result<Advice, TwinError> {
         let mut field = Field::new(&self.members, self.arms.clone(), &self.program);
         let mut alive: Vec<usize> = (0..self.arms.len()).collect();
@@ -141,8 +142,7 @@ impl<'a> Trials<'a> {
             }
         }
         alive.sort_by_key(|arm| Reverse(ordered(self.mean(&field, *arm))));
-        // A remedy that keeps the congestion control of both senders needs no runs beside a
-        // competitor.
+        // A remedy that does not change a congestion control needs no runs with a competitor.
         let mut others = 0;
         let best: Vec<usize> = alive
             .iter()
@@ -201,9 +201,9 @@ impl<'a> Trials<'a> {
             .collect()
     }
 
-    /// Pairs of single remedies that help, those with the highest expected gain first: each
-    /// direction gets the effect of the better of the two. Without that, both would be for the
-    /// direction in which remedies gain most, and nothing for the other.
+    /// Pairs of single remedies that help, highest expected gain first: the expected effect in each
+    /// direction is that of the better one. Otherwise both would be for the direction with the
+    /// largest gains, and none for the other.
     fn combine(&self, field: &mut Field<'_>) -> Vec<usize> {
         let single = |arm: &usize| {
             let candidate = &field.arms[*arm].candidate;
@@ -280,15 +280,15 @@ fn same(a: &[Path], b: &[Path]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| cell(a) == cell(b))
 }
 
-/// Returns the plan measured with and without a change, so that an Advice and its proof compare the
-/// same: the plan of the trials, where each sender has the congestion control of its host.
+/// Returns the plan measured with and without a change, so that an Advice and its proof are
+/// comparable: the plan of the trials, with the congestion control of each host.
 pub fn turns(twin: &Twin) -> Plan {
     trial::of_hosts(&twin.path)
 }
 
-/// The members of most weight; the best path where none was kept.
+/// The members with the highest weight; the best path if there are none.
 fn members(twin: &Twin) -> Vec<Path> {
-    let kept = twin.members.iter().filter(|m| m.weight >= LEAST_WEIGHT);
+    let kept = twin.members.iter().filter(|m| m.weight >= MIN_WEIGHT);
     let kept: Vec<Path> = kept.take(MEMBERS).map(|m| m.path.clone()).collect();
     match kept.is_empty() {
         true => vec![twin.path.clone()],
@@ -307,7 +307,7 @@ fn processor_s(plan: &Plan, path: &Path) -> f64 {
     cost::processor_s(plan, &rate)
 }
 
-/// Runs beside a competing flow at most: with each arm and without, in both directions.
+/// Maximum runs with a competing flow: with and without each arm, in both directions.
 fn competitor_runs() -> usize {
     2 * (WITH_COMPETITOR + 1) * competitor::PAIRS
 }

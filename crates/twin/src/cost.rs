@@ -1,4 +1,4 @@
-//! Cost of a plan in the lab by a model: the same on any machine.
+//! Modelled cost of a plan in the lab, the same on any machine.
 
 use model::{
     net::{Direction, Layer},
@@ -8,7 +8,7 @@ use model::{
 /// Processor time for each bit that crosses a path, s: 2.4 s of a processor for 10 s at 1 Gbit/s
 /// (docs/benchmarks.md).
 const A_BIT_S: f64 = 2.4e-10;
-/// The same through WireGuard, which encrypts each of them twice.
+/// The same through WireGuard, which encrypts and decrypts each of them.
 const A_BIT_IN_TUNNEL_S: f64 = 8.6e-10;
 /// Processor time to boot a guest and read its result, s.
 const BOOT_S: f64 = 0.6;
@@ -40,7 +40,7 @@ pub(crate) fn processor_s(plan: &Plan, rate_bps: &dyn Fn(Direction) -> f64) -> f
             Layer::Tunnel => A_BIT_IN_TUNNEL_S,
         };
         let steps = plan.steps.iter().map(|s| {
-            bits(s, rate_bps) * bit_s + span_s(s) * A_SECOND_S + flow_s(s) * A_FLOW_SECOND_S
+            bits(s, rate_bps) * bit_s + step_s(s) * A_SECOND_S + flow_s(s) * A_FLOW_SECOND_S
         });
         steps.sum::<f64>()
     });
@@ -49,7 +49,7 @@ pub(crate) fn processor_s(plan: &Plan, rate_bps: &dyn Fn(Direction) -> f64) -> f
 
 /// Virtual time of a plan, s.
 pub(crate) fn virtual_s(plan: &Plan) -> f64 {
-    plan.layers.len() as f64 * plan.steps.iter().map(span_s).sum::<f64>()
+    plan.layers.len() as f64 * plan.steps.iter().map(step_s).sum::<f64>()
 }
 
 /// Bits that a step sends, both directions together.
@@ -87,7 +87,8 @@ fn flow_s(step: &Step) -> f64 {
     step.duration_s * f64::from(*flows) * loads as f64
 }
 
-fn span_s(step: &Step) -> f64 {
+/// Seconds that a step takes, the agreement on it and the emptying of queues included.
+fn step_s(step: &Step) -> f64 {
     // Agreeing, and letting queues empty.
     const AROUND_S: f64 = 0.7;
     match &step.measurement {

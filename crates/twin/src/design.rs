@@ -2,8 +2,8 @@
 
 use stats::Random;
 
-/// This many points in the unit square. Each axis is cut into as many equal pieces as there are
-/// places, and each piece holds one (McKay, Beckman, Conover: A Comparison of Three Methods,
+/// `count` points in the unit square. Each axis is divided into `count` equal intervals, and each
+/// interval contains one point (McKay, Beckman, Conover: A Comparison of Three Methods,
 /// Technometrics 21, 1979).
 pub(crate) fn latin(count: usize, random: &mut Random) -> Vec<[f64; 2]> {
     let mut axis = || {

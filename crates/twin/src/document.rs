@@ -1,4 +1,4 @@
-//! The Twin document, made from the results of a fit.
+//! Twin document from the results of a fit.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Members at most.
-const MOST_MEMBERS: usize = 9;
+const MAX_MEMBERS: usize = 9;
 
 pub(crate) fn twin(fit: &Input<'_>, found: &Found, effort: Effort, program: &str) -> Twin {
     let findings = explain::judge(fit.run);
@@ -98,7 +98,7 @@ fn members(fit: &Input<'_>, ranked: &[Ranked<'_>], finish: &dyn Fn(Path) -> Path
     let kept: Vec<&Ranked<'_>> = ranked
         .iter()
         .filter(|(.., f)| f.second < PLAUSIBLE)
-        .take(MOST_MEMBERS)
+        .take(MAX_MEMBERS)
         .collect();
     let least = kept
         .iter()

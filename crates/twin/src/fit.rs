@@ -30,8 +30,8 @@ use crate::{
 const HUNG: f64 = 8.0;
 /// Further seeds of the best path of the first wave.
 const REPEATED: usize = 2;
-/// Most paths that are tried in both waves: more show little of four parameters.
-const MOST: usize = 30;
+/// Maximum paths tried in both waves: more add little for four parameters.
+const MAX: usize = 30;
 
 /// Budget of a search: real time on a machine with two processors, by the cost model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub struct Fit<'a> {
 }
 
 impl<'a> Fit<'a> {
-    /// The Run, and how much a budget allows.
+    /// The Run, and the size of a search within a budget.
     ///
     /// # Errors
     /// The Run lacks a parameter of the path, has an impossible one, or one that no lab path can
@@ -128,7 +128,7 @@ impl<'a> Fit<'a> {
         &self.input.known
     }
 
-    /// Tries candidates, and makes the Twin of the results.
+    /// Tries candidates, and derives the Twin from the results.
     ///
     /// # Errors
     /// It was stopped, or no candidate could be measured at all.
@@ -190,7 +190,7 @@ impl<'a> Fit<'a> {
             return Ok(());
         };
         let mut jobs = self.jobs(&[candidate], &self.short, 1 + REPEATED)?;
-        // The first seed is known of a candidate whose directions were measured together.
+        // For a candidate whose directions were measured together the first seed is known.
         let known = found.tried.iter().find(|t| t.candidate == candidate);
         let mut values = known.map(|t| t.values.clone()).unwrap_or_default();
         jobs.drain(..1);
@@ -316,12 +316,12 @@ impl<'a> Fit<'a> {
 /// Returns the number of paths that this much processor time allows, where one costs `short` in the
 /// waves and `full` at the end; `None` if it allows no search.
 fn size(allowed_s: f64, [short, full]: [f64; 2]) -> Option<Size> {
-    const LEAST: usize = 6;
+    const MIN: usize = 6;
     for (members, seeds) in [(5, 3), (3, 3), (3, 2), (2, 1)] {
         let left = allowed_s - (members * seeds) as f64 * full - REPEATED as f64 * short;
         let paths = (left / short).floor();
-        if paths >= LEAST as f64 {
-            let paths = (paths as usize).min(MOST);
+        if paths >= MIN as f64 {
+            let paths = (paths as usize).min(MAX);
             let first = paths * 3 / 5;
             return Some(Size {
                 first,
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(size_of(5.0), None);
         assert_eq!(size_of(16.0).map(|s| (s.members, s.seeds)), Some((2, 1)));
         let large = size_of(1e6).map(|s| s.first + s.second);
-        assert_eq!(large, Some(MOST));
+        assert_eq!(large, Some(MAX));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::{
     statistics::{Distance, Statistic, Target, Values, is_of},
 };
 
-/// Errors within this many standard deviations of repeats and seeds are no errors.
+/// Errors within this many standard deviations of repeats and seeds count as none.
 const CHANCE: f64 = 1.96;
 /// Error of a goodput that is good enough for numbers, as a logarithm: the mean error of Pantheon's
 /// calibrated emulators (Yan et al., USENIX ATC 2018: about 17 %).
@@ -56,7 +56,7 @@ pub(crate) fn champions(known: &Moments, run: &Target<'_>, tried: &[Tried]) -> V
     let of = |group: &LeftOut| {
         let choice = |direction| {
             let chosen = champion(known, run, tried, group, direction);
-            // A direction without anything left to choose by continues with its best.
+            // A direction without further figures continues with its best path.
             let best = || {
                 let ranked = ranked(known, run, tried, direction, &|_| true);
                 ranked

@@ -39,7 +39,7 @@ impl Estimate {
         }
     }
 
-    /// The same with bounds at least so far away, as a share of the value.
+    /// The same with bounds at least this far away, as a share of the value.
     #[must_use]
     pub fn at_least(self, share: f64) -> Self {
         Self {
@@ -85,7 +85,7 @@ pub struct TunnelMoments {
 }
 
 impl Moments {
-    /// One direction.
+    /// A direction.
     pub fn line(&self, direction: Direction) -> &LineMoments {
         match direction {
             Direction::Down => &self.down,
@@ -103,7 +103,7 @@ impl Moments {
             cut_short: run.cut_short.is_some(),
         };
         let top = View::new(run).ok_or_else(|| lacks(vec![Missing::Everything]))?;
-        // The path below the tunnel first: stages of the tunnel alone come on top of it.
+        // The underlay first: stages of the tunnel only are added to it.
         let below = top.underlay().filter(|below| missing(below).is_empty());
         let view = below.unwrap_or(top);
         let missing = missing(&view);
@@ -166,11 +166,11 @@ fn missing(view: &View<'_>) -> Vec<Missing> {
     missing
 }
 
-/// The base round trip: the median of the idle probes, which a uniform variation does not shift,
-/// or the smallest where others queue while the path is idle; else the smallest that TCP saw.
+/// The base round trip: the median of the idle probes, which a uniform variation does not shift, or
+/// the smallest if others queue while the path is idle; else the smallest of TCP.
 fn rtt(view: &View<'_>, notes: &mut Vec<Text>) -> Option<Estimate> {
     if let Some((idle, base_us)) = view.idle().zip(view.base_us()) {
-        // A variation of one side only would put the truth at the smallest.
+        // With a one-sided variation the truth would be the smallest.
         let low = idle.min_us.min(base_us);
         return Some(Estimate {
             value: base_us / 1e6,
@@ -201,7 +201,7 @@ fn rtt(view: &View<'_>, notes: &mut Vec<Text>) -> Option<Estimate> {
 /// its median.
 fn jitter(view: &View<'_>) -> f64 {
     const P95: f64 = 2.0 * (1.0 - 0.316_227_766);
-    /// Below this a host's own scheduling explains it, s.
+    /// Variation that the scheduling of a host explains, s.
     const OWN: f64 = 100e-6;
     let Some(idle) = view.idle() else { return 0.0 };
     let above = idle.variation_us().map_or(0.0, |us| us / 1e6);

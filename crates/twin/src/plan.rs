@@ -15,12 +15,12 @@ use crate::{ends::in_lab, moments::Moments};
 const IDLE_S: f64 = 1.5;
 /// Longest time that more is offered than the path carries, s.
 const SWEEP_S: f64 = 3.0;
-/// Interval of probes where the Run had none, ms.
+/// Interval of probes if the Run had none, ms.
 const PROBE_MS: f64 = 10.0;
 /// Default measured time, where a Run does not have it, s.
 const USUAL_WINDOW_S: [f64; 2] = [2.0, 8.0];
 
-/// The same TCP loads of one shape: they differ by congestion control.
+/// TCP loads that differ by congestion control only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Shape {
     toward: LoadDirection,
@@ -29,7 +29,7 @@ struct Shape {
     window_ms: [u64; 2],
 }
 
-/// The steps of the Run on these layers, each once, with the parameters really used; with or
+/// The steps of the Run on these layers, each once, with the parameters actually used; with or
 /// without the loads in both directions at once.
 pub(crate) fn plan(run: &Run, known: &Moments, layers: &[Layer], bidirectional: bool) -> Plan {
     let mut steps = vec![step(Measurement::Idle, IDLE_S)];

@@ -23,9 +23,9 @@ pub(crate) struct Size {
     pub(crate) first: usize,
     /// In the second wave.
     pub(crate) second: usize,
-    /// Of them, those that are measured again with several seeds.
+    /// Number of them that are measured again with several seeds.
     pub(crate) members: usize,
-    /// Those seeds.
+    /// Number of these seeds.
     pub(crate) seeds: usize,
 }
 
@@ -51,7 +51,8 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Returns the target that paths are compared with: the Run, with the variation seen so far.
+    /// Returns the target that paths are compared with: the Run, with the variation observed so
+    /// far.
     pub(crate) fn target<'a>(&self, values: &'a Values) -> Target<'a> {
         let members = self.members.iter().map(|(tried, _)| &tried.values);
         Target {
@@ -61,8 +62,8 @@ impl Found {
     }
 }
 
-/// Candidates over all queues that could be: the best guess of each first, then places that fill
-/// the box evenly. The directions are drawn apart, so that one run covers both.
+/// Candidates over all possible queues: the best guess of each first, then points distributed
+/// evenly over the box. The directions are drawn independently, so that one run covers both.
 pub(crate) fn first_wave(known: &Moments, count: usize, random: &mut Random) -> Vec<Candidate> {
     let mut choices = |direction| -> Vec<Choice> {
         let line = known.line(direction);

@@ -14,7 +14,7 @@ use model::{
 
 use crate::moments::Moments;
 
-/// One figure of one kind of load.
+/// A figure of a kind of load.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Statistic {
     pub(crate) key: Key,
@@ -25,7 +25,7 @@ pub(crate) struct Statistic {
 pub(crate) type Values = BTreeMap<Statistic, Vec<f64>>;
 
 /// Target that paths are compared with: the figures of a Run, and their variation from seed to seed
-/// on one path, as far as it was seen in the lab.
+/// on one path, as far as observed in the lab.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) values: &'a Values,
@@ -70,7 +70,7 @@ fn squares(values: &[f64]) -> f64 {
     values.iter().map(|v| (v - mean).powi(2)).sum()
 }
 
-/// Loss, as a share of that of a full queue, from which on it was full most of the time.
+/// Loss, as a share of that of a full queue, from which the queue was full most of the time.
 const FULL: f64 = 0.6;
 /// Share below which retransmissions are as good as none.
 const FEW_RETRANSMITTED: f64 = 3e-4;
@@ -120,7 +120,7 @@ fn figures(sample: &Sample, base_us: Option<f64>) -> Vec<(TwinFigure, f64)> {
 }
 
 /// Returns the delay added by the smallest overload of a sweep that filled the queue most of the
-/// time. While a queue fills, its delay is that of the elapsed time, and shows nothing of the path.
+/// time. While a queue fills, its delay depends on the elapsed time, not on the path.
 fn overload(sample: &Sample, base_us: Option<f64>) -> Option<f64> {
     sample.capacity_bps?;
     let over = Sweep::of_sample(sample)?.overloads();
@@ -143,8 +143,8 @@ struct Scale {
 }
 
 impl Scale {
-    /// Of a figure around a value. The discrepancies are half of the tolerance for a good
-    /// emulation: 10 % of a rate, 2 ms or 15 % of an added delay, half as many losses again.
+    /// The discrepancy of a figure around a value. The discrepancies are half of the tolerance for
+    /// a good emulation: 10 % of a rate, 2 ms or 15 % of an added delay, half as many losses again.
     fn of(figure: TwinFigure, around: f64) -> Self {
         let ratio = |usual, discrepancy| Self {
             by_ratio: true,
@@ -190,7 +190,7 @@ pub(crate) struct Distance {
     pub(crate) implausibility: f64,
 }
 
-/// A path that never had the figure is this far away.
+/// Distance of a path without the figure.
 pub(crate) const ABSENT: f64 = 6.0;
 
 /// The distance of a path's values of a figure from the Run's; `None` without values. `seeds` is
@@ -216,7 +216,7 @@ pub(crate) fn distance(
 }
 
 /// Standard deviation of one repeat, of the Run, the path and other paths together: with few of
-/// them, drawn toward the usual one, which counts as two more.
+/// them, shrunk toward the usual one, which counts as two more.
 fn pooled(run: &[f64], path: &[f64], usual: f64, seeds: Variation) -> f64 {
     const USUAL_COUNTS: f64 = 2.0;
     let freedom = (run.len() + path.len()).saturating_sub(2) as f64 + seeds.freedom;
@@ -249,7 +249,7 @@ pub(crate) struct Fitness {
     pub(crate) sum: f64,
 }
 
-/// The fitness over those of the Run's statistics that count.
+/// The fitness over the relevant statistics of the Run.
 pub(crate) fn fitness(
     run: &Target<'_>,
     path: &Values,
@@ -264,7 +264,7 @@ pub(crate) fn fitness(
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     let squares = all.iter().map(|(_, i)| i.min(ABSENT).powi(2));
     let sum = squares.sum::<f64>();
-    // With few statistics there is no room for an outlier.
+    // With few statistics no outlier is tolerated.
     let place = usize::from(all.len() >= 4);
     Fitness {
         score: sum / all.len().max(1) as f64,
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_are_no_distance_apart() {
+    fn equal_values_have_distance_zero() {
         let d = apart(&[1e7, 1.1e7, 0.9e7], &[1e7]).unwrap();
         assert!(d.error.abs() < 1e-9 && d.implausibility < 1e-6);
     }
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn no_value_is_no_fit() {
+    fn a_missing_value_is_not_a_fit() {
         assert_eq!(apart(&[1.0], &[]), None);
     }
 

@@ -1,4 +1,4 @@
-//! Advice on twins of Runs that are made by arithmetic, with a lab that is arithmetic, too.
+//! Tests of advice on twins of computed Runs, with a computed lab.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -35,8 +35,8 @@ fn scene(buffer_ms: f64, loss: f64) -> Scene {
     }
 }
 
-/// The lab by arithmetic. A shaper of the sender takes the place of the queue; beside a competitor
-/// of bbr a cubic flow keeps `beside_bbr` of half of the line.
+/// A computed lab. A shaper of the sender replaces the queue; with a bbr competitor a cubic flow
+/// gets `beside_bbr` of half of the line.
 struct Lab {
     beside_bbr: f64,
     backwards: bool,
@@ -193,7 +193,7 @@ fn queues_of_both_directions_are_answered_with_remedies_for_both() {
 }
 
 #[test]
-fn on_a_good_path_nothing_is_changed_and_each_recipe_says_why() {
+fn on_a_good_path_nothing_is_changed_and_each_recipe_has_a_reason() {
     let twin = fitted(&scene(8.0, 0.0));
     let advice = advise(&twin, objective(Goal::Throughput, &[]), &mut Lab::new());
     assert_eq!(advice.advised, None, "{}", advice.text);
@@ -268,7 +268,7 @@ fn a_bound_that_a_remedy_breaks_keeps_it_from_being_advised() {
     assert!(
         broken
             .map(ToString::to_string)
-            .any(|s| s.contains("goodput>=99%")),
+            .any(|s| s.contains("goodput >= 99 % of the value without a change")),
         "{advice:?}"
     );
 }
@@ -282,7 +282,7 @@ fn the_same_twin_gives_the_same_advice_in_whatever_order_the_lab_ends() {
             ..Lab::new()
         };
         let mut advice = advise(&twin, objective(Goal::Balanced, &[]), &mut lab);
-        // The names that this lab gives are places.
+        // The names given by this lab are indices.
         advice.tried.iter_mut().for_each(|t| t.runs.clear());
         serde_json::to_vec(&advice).unwrap()
     };
@@ -326,7 +326,7 @@ fn nothing_is_advised_on_a_twin_that_does_not_fit() {
 }
 
 #[test]
-fn a_budget_without_room_for_one_run_of_each_says_how_much_is_needed() {
+fn a_budget_below_one_run_of_each_states_the_required_bytes() {
     let twin = fitted(&scene(100.0, 0.0));
     let objective = Objective {
         budget: Budget(Duration::from_secs(1)),

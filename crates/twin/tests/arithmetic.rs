@@ -1,4 +1,4 @@
-//! Twins of Runs that are made by arithmetic, with a lab that is arithmetic, too.
+//! Tests of twins of computed Runs, with a computed lab.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

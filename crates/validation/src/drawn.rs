@@ -5,8 +5,8 @@
 //! if that recovers performance ([`truth`]). `docs/drawn.md` has the priors and the definitions.
 //!
 //! **Training and evaluation are disjoint by construction**: a draw below [`EVALUATION`] is for
-//! training, one from there on for evaluation, and no two pairs of draw and index share a stream of
-//! random numbers, because the function that seeds it (`stream`) is a bijection.
+//! training, one from there on for evaluation, and every pair of draw and index has a different
+//! stream of random numbers, because the function that seeds it (`stream`) is a bijection.
 
 pub mod fault;
 pub mod outcome;
@@ -40,7 +40,7 @@ impl Drawn {
     /// The scenario of a draw and an index.
     ///
     /// # Errors
-    /// The drawn path is invalid; that would be our mistake.
+    /// The drawn path is invalid; that would be a bug.
     pub fn new(draw: u32, index: u32) -> Result<Self, PathError> {
         let name = format!("drawn-{draw}-{index:05}");
         let stream = stream(draw, index);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn every_drawn_path_is_valid_and_its_spec_is_its_own_alone() {
+    fn every_drawn_path_is_valid_and_its_spec_is_unique() {
         let mut before = String::new();
         for index in 0..3000 {
             let drawn = Drawn::new(1, index).unwrap_or_else(|e| panic!("{index}: {e}"));

@@ -1,7 +1,7 @@
 //! `fix` on lab paths with known causes: its changes there, and their effects.
 //!
-//! A change is kept by its proof, and so looks good in it. The effect is therefore measured once
-//! more, with another seed, by a proof whose decision does not count.
+//! A change is kept because of its proof, whose result is therefore biased. The effect is measured
+//! once more, with another seed, by a proof whose decision is ignored.
 
 mod score;
 mod table;
@@ -35,7 +35,7 @@ pub struct Fixed {
     /// Remedies tried on the hosts, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<Try>,
-    /// The last of them once more with another seed, if it was kept.
+    /// The last try, repeated with another seed if it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<Try>,
 }
@@ -87,7 +87,7 @@ impl Try {
 }
 
 impl Fixed {
-    /// Returns true if nothing is wrong with the path.
+    /// Returns true if the path is healthy.
     pub fn is_healthy(&self) -> bool {
         self.cause.iter().all(|c| *c == CauseCode::HEALTHY)
     }

@@ -6,3 +6,4 @@ pub mod drawn;
 pub mod fixes;
 pub mod runs;
 pub mod validate;
+pub mod watching;

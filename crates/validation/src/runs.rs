@@ -1,10 +1,9 @@
-//! Reduced Runs, to keep many of them.
+//! Reduced Runs, to store many of them.
 
 use model::run::{Run, Sample, StepKind};
 
-/// Removes the time series of a run: nearly all of its size, and nothing that explain and compare
-/// read. Of those they read one: the idle round trips, whose slow variation shows a queue that
-/// others fill.
+/// Removes the time series of a run: nearly all of its size, and unused by explain and compare,
+/// except the idle round trips, whose slow variation shows a queue that others fill.
 pub fn without_series(run: &mut Run) {
     run.samples.iter_mut().for_each(reduce);
 }
@@ -43,7 +42,7 @@ mod tests {
         sample.probes.unwrap().series.is_some()
     }
 
-    /// Paths with neighbours were judged worse from kept Runs than from the measured ones.
+    /// Bug: paths with neighbours were judged worse from stored Runs than from the measured ones.
     #[test]
     fn a_kept_run_still_shows_a_queue_that_others_fill() {
         assert!(is_kept("idle"));

@@ -1,9 +1,9 @@
 //! Checks of the lab against arithmetic, standards and published measurements: `pathtwin lab
 //! validate`.
 //!
-//! A [`Check`] is a spec, written as a user would write one, and a judge of the results of its
-//! cells. An expectation never comes from the lab itself: each names its source. The families and
-//! the reasons for their tolerances are described in `docs/validation.md`.
+//! A [`Check`] is a spec in the user's format, and a judge of the results of its cells. An
+//! expectation never comes from the lab itself: each names its source. The families and the reasons
+//! for their tolerances are described in `docs/validation.md`.
 
 mod aqm;
 mod bbr;

@@ -9,7 +9,7 @@ use std::{
 
 use explain::corpus::Outcome;
 
-/// The guest program: the one named, or the optimised one that `make build` makes.
+/// The guest program: the one named, or the optimised one of `make build`.
 fn guest() -> PathBuf {
     let made = "../../target/x86_64-unknown-linux-musl/release/pathtwin-guest";
     std::env::var_os("PATHTWIN_GUEST").map_or_else(

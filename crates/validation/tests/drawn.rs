@@ -1,4 +1,4 @@
-//! `docs/drawn.md` shows the results of the kept lines of drawn scenarios. `UPDATE_DOCS=1`
+//! `docs/drawn.md` shows the results of the stored lines of drawn scenarios. `UPDATE_DOCS=1`
 //! regenerates its tables.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
@@ -10,7 +10,7 @@ use std::{fmt::Write as _, path::PathBuf};
 use common::{check_section, root};
 use validation::drawn::{Drawn, EVALUATION, outcome::Outcome, score, table};
 
-/// The kept draws, evaluations last.
+/// The stored draws, evaluations last.
 fn draws() -> Vec<Vec<Outcome>> {
     let folder = std::fs::read_dir(root().join("corpus/judged")).unwrap();
     let paths = folder.map(|entry| entry.unwrap().path());
@@ -54,7 +54,7 @@ fn the_page_shows_the_tables_of_the_kept_lines() {
 
 /// The counts behind the confidence of findings are those of the training draws.
 #[test]
-fn confidence_rests_on_the_kept_lines_of_training() {
+fn confidence_is_based_on_the_stored_training_lines() {
     let training: Vec<Outcome> = draws()
         .concat()
         .into_iter()
@@ -75,7 +75,7 @@ fn confidence_rests_on_the_kept_lines_of_training() {
     );
 }
 
-/// A kept line belongs to the path that is drawn today: its priors were not changed since.
+/// A stored line belongs to the path that is drawn today: the priors were not changed since.
 #[test]
 fn the_kept_lines_are_of_the_paths_of_their_draw() {
     for outcome in draws().concat() {
@@ -85,7 +85,7 @@ fn the_kept_lines_are_of_the_paths_of_their_draw() {
     }
 }
 
-/// Specs that were kept when paths were drawn as the text of a spec.
+/// Specs stored when paths were drawn as the text of a spec.
 #[test]
 fn a_spec_that_was_drawn_before_is_that_of_the_path_that_is_drawn_now() {
     let folder = root().join("crates/validation/tests/specs");

@@ -1,4 +1,4 @@
-//! `docs/fix.md` shows the kept results of `fix` on lab paths, and they keep the bounds.
+//! `docs/fix.md` shows the stored results of `fix` on lab paths, which satisfy the bounds.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

@@ -105,7 +105,7 @@ fn line(name: &str, cell: &Cell, [cubic, bbr]: &[Row; 2]) -> String {
     )
 }
 
-/// Arithmetic that every profile must keep: no flow gets more than the average rate of the path,
+/// Arithmetic that every profile must satisfy: no flow gets more than the average rate of the path,
 /// and an idle path has at least its propagation delay.
 fn bounded(cell: &Cell, rows: &[Row; 2]) {
     let line = cell.path.line(cell.traffic.directions[0]);

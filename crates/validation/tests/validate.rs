@@ -1,4 +1,4 @@
-//! The whole set of checks, on the present kernel and guest program, and their results in
+//! The whole set of checks, with the current kernel and guest program, and their results in
 //! `docs/validation.md`. `UPDATE_DOCS=1` regenerates the table there.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
@@ -29,7 +29,7 @@ fn all_checks_pass() {
     assert!(failed.is_empty(), "failed: {failed:?}");
 }
 
-/// The guest program: the one named, or the optimised one that `make build` makes.
+/// The guest program: the one named, or the optimised one of `make build`.
 fn guest() -> PathBuf {
     let made = "../../target/x86_64-unknown-linux-musl/release/pathtwin-guest";
     std::env::var_os("PATHTWIN_GUEST").map_or_else(

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::moment::Month;
 
-/// Months that are remembered: a clock that jumps and comes back finds its month again.
+/// Number of stored months, so that a clock that jumps ahead and back finds its month again.
 const KEPT: usize = 24;
 
 /// Overhead of a run beyond its payload: headers of IP, TCP and a tunnel around it are at most 40 +
@@ -99,7 +99,7 @@ impl Ledger {
     /// that of all paths, `all`, would be exceeded by a byte.
     ///
     /// # Errors
-    /// One of them would; nothing is charged then.
+    /// One of the budgets would be exceeded; then nothing is charged.
     pub fn reserve(
         &mut self,
         months: &[Month],
@@ -144,7 +144,8 @@ impl Ledger {
         })
     }
 
-    /// Ends a reservation: unused bytes are returned. More than was reserved is charged, too.
+    /// Ends a reservation: unused bytes are returned. Bytes beyond the reservation are charged,
+    /// too.
     pub fn settle(&mut self, reservation: Reservation, used: u64) {
         let Reservation {
             months,
@@ -226,8 +227,8 @@ mod tests {
             prop_assert!(bytes < CONTROL + 9 || cost(payload + 2) > bytes);
         }
 
-        /// Whatever is reserved, used, and lost by crashes (which settle nothing): the sum of used
-        /// bytes never exceeds the budget.
+        /// For any sequence of reservations, uses and crashes (which settle nothing), the sum of
+        /// used bytes never exceeds the budget.
         #[test]
         fn no_order_of_runs_spends_more_than_the_budget(
             runs in proptest::collection::vec((0u64..400, 0u64..=100, any::<bool>()), 0..60)

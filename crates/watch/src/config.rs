@@ -30,7 +30,7 @@ pub struct Config {
     pub store: Option<String>,
     /// Listen address of pages and metrics; absent = not served.
     pub listen: Option<SocketAddr>,
-    /// Names under which they are served beside those of this host.
+    /// Additional names of the server, besides those of this host.
     pub names: Vec<String>,
     /// A file to which the metrics are written; absent = none.
     pub textfile: Option<PathBuf>,
@@ -92,7 +92,7 @@ pub struct PathConfig {
     pub metered: Metered,
 }
 
-/// Everything that is wrong with a config.
+/// All problems of a config.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", problems_of(file, problems))]
 pub struct ConfigError {

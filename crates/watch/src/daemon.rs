@@ -1,9 +1,10 @@
-//! The loop: reads clocks, measures, saves and sends, one thing at a time.
+//! The loop of the daemon: reads clocks, measures, saves and sends, sequentially.
 //!
 //! It notifies the service manager that it is alive from within this loop and from within each
 //! measurement, so that a loop that hangs is detected.
 
 use std::{
+    collections::BTreeMap,
     io,
     net::SocketAddr,
     sync::{
@@ -26,15 +27,12 @@ use crate::{
     http::{self, Live, Snapshot},
     line::Line,
     metrics,
-    moment::{Moment, SECOND_NS},
+    moment::{HOUR_NS, Moment, SECOND_NS},
     notify,
     real::{self, RealError, Runner},
     state::{Folder, StateError},
     watcher::{Begin, Candidate, Job, Next, Postponed, Watcher, Work},
 };
-
-/// Longest sleep, so that a request to end is heard.
-const NAP: Duration = Duration::from_millis(200);
 
 /// Start parameters of a watch.
 pub struct Start<'a> {
@@ -46,16 +44,19 @@ pub struct Start<'a> {
     pub program: &'a str,
     /// Seed of all random waits.
     pub seed: u64,
-    /// Set when it is to end.
+    /// Set when it is to end: that of [`sys::signal::stop_flag`], whose signals end its sleeps.
     pub stop: &'a AtomicBool,
-    /// Handles events worth a line in the log.
+    /// Handles events to log.
     pub log: &'a mut dyn FnMut(&str),
+    /// Returns the kept changes of `tune` on this host that somebody has overridden, by id, with
+    /// their settings in words; asked once an hour.
+    pub drift: &'a mut dyn FnMut() -> BTreeMap<String, Vec<String>>,
 }
 
 /// Watches until the stop flag is set.
 ///
 /// # Errors
-/// The state cannot be read or written, or belongs to another watch; a full plan is none.
+/// The state cannot be read or written, or belongs to another watch; or the full plan is invalid.
 pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
     for path in &start.config.paths {
         real::full_plan(path)?;
@@ -83,6 +84,8 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
         program: start.program,
         stop: start.stop,
         log: start.log,
+        drift: start.drift,
+        drift_due: 0,
         manager: Manager::of_environment(),
         hours: None,
         live,
@@ -138,6 +141,9 @@ struct Daemon<'a> {
     program: &'a str,
     stop: &'a AtomicBool,
     log: &'a mut dyn FnMut(&str),
+    drift: &'a mut dyn FnMut() -> BTreeMap<String, Vec<String>>,
+    /// Next look at the changes of `tune`, ns of CLOCK_BOOTTIME.
+    drift_due: u64,
     manager: Option<Manager>,
     /// The hour in which the values were written last.
     hours: Option<u64>,
@@ -145,7 +151,7 @@ struct Daemon<'a> {
     live: Live,
     /// Next write of the metrics file, ns of CLOCK_BOOTTIME.
     textfile_due: u64,
-    /// Whether the state could not be written the last time.
+    /// True if the last write of the state failed.
     unsaved: bool,
 }
 
@@ -159,6 +165,11 @@ impl Daemon<'_> {
             self.alive();
             let now = Moment::now();
             self.watcher.report_overdue(now);
+            if self.drift_due <= now.boot_ns {
+                self.drift_due = now.boot_ns + HOUR_NS;
+                let found = (self.drift)();
+                self.watcher.drifted(&sys::machine::host_name(), found, now);
+            }
             self.send(now)?;
             self.publish(now);
             match self.watcher.next(now) {
@@ -200,15 +211,19 @@ impl Daemon<'_> {
         }
     }
 
+    /// Sleeps until something is due, at most half of the time within which the service manager
+    /// expects a sign of life.
     fn wait(&self, now: Moment, until: u64) {
-        // Naps below a second in all: the watchdog may be short, and a message may become due.
-        let end = until.min(now.boot_ns + SECOND_NS);
-        while !self.stop.load(Ordering::Relaxed) {
-            let left = end.saturating_sub(sys::clock::boottime_ns());
-            if left == 0 {
-                return;
-            }
-            std::thread::sleep(NAP.min(Duration::from_nanos(left)));
+        let mut end = until;
+        if self.watcher.config().textfile.is_some() {
+            end = end.min(self.textfile_due);
+        }
+        if let Some(watchdog) = self.manager.as_ref().and_then(Manager::watchdog) {
+            end = end.min(now.boot_ns + watchdog.as_nanos() as u64 / 2);
+        }
+        let left = end.saturating_sub(sys::clock::boottime_ns());
+        if left > 0 {
+            sys::signal::sleep(Some(Duration::from_nanos(left)));
         }
     }
 
@@ -308,8 +323,8 @@ impl Daemon<'_> {
             .abandon(job, why, Moment::now(), &mut self.random);
     }
 
-    /// Writes the state as [`Self::save`] does; false if the disk is full, which ends and may end
-    /// at any time. What was written before remains.
+    /// Writes the state like [`Self::save`]; false if the disk is full, which may be temporary. The
+    /// previously written state remains.
     fn keep(&mut self, values: bool) -> Result<bool, DaemonError> {
         let saved = self.save(values);
         match &saved {
@@ -330,7 +345,7 @@ impl Daemon<'_> {
         }
     }
 
-    /// Writes the state; the values of weeks too, with `values` or once an hour.
+    /// Writes the state; with `values`, or once an hour, also the values of weeks.
     fn save(&mut self, values: bool) -> Result<(), DaemonError> {
         let hour = Moment::now().boot_ns / (3600 * SECOND_NS);
         let values = values || self.hours != Some(hour);

@@ -1,4 +1,4 @@
-//! The watched figures of a path: one value for each hour of probes, or for each load.
+//! Watched figures of a path: one value per hour of probes, or per load.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ pub struct Probed {
     pub layer: Layer,
     /// The address family.
     pub family: IpVersion,
-    /// Round trips of those that were answered, s.
+    /// Round trips of the answered probes, s.
     pub rtt_s: Vec<f64>,
     /// Number of unanswered probes.
     pub lost: u64,
@@ -126,8 +126,8 @@ mod tests {
         added.expect("the load has probes").1
     }
 
-    /// The watch had a separate definition, over the idle median, where others' queue counted as
-    /// part of the path.
+    /// Bug: the watch had a separate definition, above the idle median, in which queues of others
+    /// counted as part of the path.
     #[test]
     fn delay_is_added_to_the_path_and_not_to_a_queue_of_others() {
         let text = r#"{"schema": 1, "id": "", "program": "", "started_us": 0, "took_s": 1.0,

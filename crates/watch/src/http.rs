@@ -10,14 +10,14 @@ use web::{Access, Options, Request, Response, Service, response::Status};
 
 use crate::watcher::PathStatus;
 
-/// Most connections at a time: browsers open six each.
+/// Maximum concurrent connections: browsers open six each.
 const CONNECTIONS: usize = 32;
 
 /// Current results of the watch loop, shared with readers.
 #[derive(Clone, Debug, Default)]
 pub struct Live(Arc<Mutex<Snapshot>>);
 
-/// One state of a watch.
+/// A state of a watch.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     /// Its metrics, as exported.
@@ -52,7 +52,7 @@ impl Service for Metrics {
     }
 }
 
-/// The metrics, if requested; nothing here changes anything, so that there is only reading.
+/// Responds with the metrics, if requested. There are no requests that change anything.
 pub(crate) fn metrics(request: &Request, live: &Live) -> Option<Response> {
     if !matches!(request.method.as_str(), "GET" | "HEAD") {
         return Some(Response::text(Status::MethodNotAllowed, "only GET\n"));
@@ -60,8 +60,8 @@ pub(crate) fn metrics(request: &Request, live: &Live) -> Option<Response> {
     (request.path == "/metrics").then(|| Response::metrics(live.read().metrics))
 }
 
-/// Serves on an address from now on, until the process ends. Returns the address, with the port
-/// that the kernel chose for 0.
+/// Starts serving on an address, until the process ends. Returns the address, with the port that
+/// the kernel chose for 0.
 ///
 /// # Errors
 /// The address cannot be used.

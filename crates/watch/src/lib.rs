@@ -5,6 +5,7 @@
 //! loop around it, which reads clocks, measures, saves and sends messages.
 
 pub mod budget;
+mod calendar;
 pub mod config;
 pub mod daemon;
 pub mod figures;

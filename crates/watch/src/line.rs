@@ -40,7 +40,7 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// The device toward an address; `None` where the kernel does not say.
+    /// The device toward an address; `None` if the kernel does not report it.
     pub(crate) fn toward(to: IpAddr) -> Option<Self> {
         let mut netlink = Netlink::route().ok()?;
         let index = route::lookup(&mut netlink, Query::to(to)).ok()?.link?;

@@ -15,7 +15,7 @@ pub struct Message {
     pub schema: u32,
     /// Number; a message that is delivered twice has it twice.
     pub id: u64,
-    /// The path.
+    /// The path; of [`Event::Drifted`] this host.
     pub path: String,
     /// The event.
     pub event: Event,
@@ -48,6 +48,8 @@ pub enum Event {
     Unreachable,
     /// It answers again.
     Reachable,
+    /// Somebody has set what a kept change of `tune` had set.
+    Drifted,
 }
 
 /// A figure that changed.
@@ -85,9 +87,9 @@ pub struct FactChange {
 /// A cause that a run shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
-    /// Its code: one of [`model::cause::CauseCode`], or `unreachable`.
+    /// Its code: one of [`model::cause::CauseCode`], `unreachable`, or `drift`.
     pub code: String,
-    /// In one sentence.
+    /// Description in one sentence.
     pub text: String,
 }
 
@@ -107,6 +109,10 @@ impl Message {
             Event::Changed => format!("{}: a lasting change", self.path),
             Event::Unreachable => format!("{}: the far end does not answer", self.path),
             Event::Reachable => format!("{}: the far end answers again", self.path),
+            Event::Drifted => format!(
+                "{}: somebody has set what a kept change of pathtwin tune had set",
+                self.path
+            ),
         }];
         for change in &self.figures {
             let share = change
@@ -122,7 +128,12 @@ impl Message {
             lines.push(format!("at that time {}: {before} to {after}", fact.fact));
         }
         for change in &self.changes {
-            lines.push(format!("at that time: change {change} of pathtwin tune"));
+            lines.push(match self.event {
+                Event::Drifted => {
+                    format!("change {change}: pathtwin tune undo {change} takes it back")
+                }
+                _ => format!("at that time: change {change} of pathtwin tune"),
+            });
         }
         for cause in &self.causes {
             lines.push(format!("{}: {}", cause.code, cause.text));

@@ -1,5 +1,5 @@
-//! Metrics of a watch in Prometheus' text format. Nothing is measured for them: they report the
-//! last measurement and its time.
+//! Metrics of a watch in Prometheus' text format: the last measurement and its time, without
+//! measuring anew.
 
 use model::watch::WatchFigure;
 use report::exposition::{Family, Labels, base};
@@ -90,7 +90,7 @@ fn paths(watcher: &Watcher) -> Vec<Family> {
             (&mut change, state.reported_us),
         ] {
             if let Some(at_us) = at_us {
-                family.add(labels.clone(), at_us as f64 / 1e6);
+                family.add(labels.clone(), watcher.of_host_us(at_us) as f64 / 1e6);
             }
         }
         let mut codes: Vec<&str> = state
@@ -133,7 +133,7 @@ fn probes(watcher: &Watcher) -> Vec<Family> {
     vec![rtt, sent, lost]
 }
 
-/// The watched figures: the last value, and the usual one of the present level.
+/// The watched figures: the last value, and the usual value of the present level.
 fn figures(watcher: &Watcher) -> Vec<Family> {
     let mut families = Vec::new();
     for kind in WatchFigure::ALL {

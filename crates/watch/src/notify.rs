@@ -67,10 +67,10 @@ pub(crate) enum DeliveryError {
     },
 }
 
-/// Delivers a message to all that are to get it.
+/// Delivers a message to all recipients.
 ///
 /// # Errors
-/// One of them did not take it. All get it again then: better twice than never.
+/// A recipient failed. Then all get it again: a duplicate is better than a loss.
 pub(crate) fn deliver(alarm: &Alarm, message: &Message) -> Result<(), DeliveryError> {
     let body = serde_json::to_vec(message)?;
     if let [program, arguments @ ..] = alarm.command.as_slice() {

@@ -1,7 +1,7 @@
-//! The pages of a history: all paths at a glance, one path, hosts against hosts, any run's report.
+//! Pages of a history: overview of all paths, single paths, matrix of hosts, reports of runs.
 //!
-//! `watch` serves them with its live values, and `pathtwin dashboard` without a watch. Nothing is
-//! changed by any request.
+//! `watch` serves them with its live values, and `pathtwin dashboard` without a watch. No request
+//! changes anything.
 
 mod collect;
 mod mesh;
@@ -34,7 +34,7 @@ use crate::http::{self, Live};
 
 /// Largest run that is shown, bytes: a larger one is for `pathtwin report`.
 const LARGEST: u64 = 64 << 20;
-/// Most runs and series whose results are remembered.
+/// Maximum number of cached runs and series.
 const REMEMBERED: usize = 2000;
 
 /// The pages of a history.
@@ -131,7 +131,7 @@ impl Service for Pages {
     }
 
     fn sign_in(&self, request: &Request, wrong: bool) -> Response {
-        // The style is no secret, and the page that asks for the token needs it.
+        // The style is not secret, and the sign-in page needs it.
         if request.path == "/style.css" {
             return Response::css(dashboard::STYLE);
         }
@@ -220,7 +220,7 @@ impl Pages {
     }
 }
 
-/// The series that is asked for first.
+/// The requested series.
 fn series(request: &Request) -> Option<(StepName, FigureName)> {
     let series = request.value("step").zip(request.value("figure"));
     series.map(|(step, figure)| (step.into(), figure.into()))

@@ -1,4 +1,4 @@
-//! State of a path between two saves, beside its values.
+//! State of a path between two saves, without its values.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::{
     message::{Cause, FactChange, FigureChange},
 };
 
-/// Most changed facts that are remembered.
+/// Maximum number of stored changes of facts.
 const FACTS: usize = 200;
 
-/// State kept for a path.
+/// Stored state of a path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PathState {
     /// Next group of probes, ns of CLOCK_BOOTTIME.
@@ -31,7 +31,7 @@ pub(crate) struct PathState {
     pub(crate) retest: Retest,
     /// Facts of both hosts at the last run.
     pub(crate) facts: BTreeMap<String, String>,
-    /// Those that changed, the oldest first.
+    /// Changes of facts, oldest first.
     pub(crate) fact_changes: Vec<FactChange>,
     /// Figures that changed and are about to be reported.
     pub(crate) incident: Option<Incident>,
@@ -86,7 +86,7 @@ pub(crate) struct Incident {
 /// Reachability of the far end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reach {
-    /// Failures since it last did.
+    /// Failures since it last succeeded.
     pub(crate) failures: u32,
     /// Time of the first failure, µs since 1970.
     pub(crate) since_us: Option<u64>,
@@ -158,7 +158,7 @@ impl PathState {
         }
     }
 
-    /// Takes the facts of a run, and remembers which of them changed.
+    /// Stores the facts of a run, and the changes.
     pub(crate) fn learn(&mut self, facts: BTreeMap<String, String>, at_us: u64) {
         if !self.facts.is_empty() {
             let names: std::collections::BTreeSet<&String> =

@@ -1,7 +1,7 @@
-//! A minimal HTTP client for messages: one POST a connection, over TLS for `https`.
+//! Minimal HTTP client for messages: one POST per connection, over TLS for `https`.
 //!
-//! TLS is rustls with the roots of the system, as the history uses it for PostgreSQL, so that no
-//! client library is needed for one kind of request.
+//! TLS is rustls with the roots of the system, as for PostgreSQL in the history, so that no client
+//! library is needed for a single kind of request.
 
 use std::{
     fmt,
@@ -18,12 +18,12 @@ use rustls::{
 
 /// Time to connect to one address, and without a byte.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Most bytes of a response that are read: the status is in its head.
+/// Maximum bytes read of a response: the status is in its head.
 const LARGEST: u64 = 64 << 10;
-/// Most fields of a response's head.
+/// Maximum number of header fields of a response.
 const FIELDS: usize = 64;
 
-/// A text that is no URL of a webhook. It is not repeated: its path may be a secret.
+/// A text that is not a URL of a webhook. It is not repeated: its path may be a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be http://HOST[:PORT]/PATH or https://HOST[:PORT]/PATH")]
 pub struct UrlError;
@@ -62,7 +62,7 @@ impl Url {
     /// Reads a URL. No error repeats it: its path may be a secret.
     ///
     /// # Errors
-    /// It is no URL of `http` or `https`, or has a user or a part after `#`.
+    /// It is not a URL of `http` or `https`, or has a user or a part after `#`.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         let (tls, rest) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
             (Some(rest), _) => (true, rest),
@@ -152,7 +152,7 @@ impl Url {
     }
 }
 
-/// Without its path, which may be a secret.
+/// Displayed without its path, which may be a secret.
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.tls { "https" } else { "http" };
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_arrives_whole_and_its_status_comes_back() {
+    fn a_message_arrives_complete_and_its_status_is_returned() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let server = std::thread::spawn(move || {

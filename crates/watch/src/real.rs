@@ -51,13 +51,13 @@ pub(crate) enum RealError {
     /// The far end cannot be reached.
     #[error("{0}; is `pathtwin serve` running there, and is the port open?")]
     Reach(#[from] ReachError),
-    /// There is no session with it.
+    /// The session failed.
     #[error(transparent)]
     Far(#[from] measure::far::FarError),
-    /// There is no key.
+    /// The key is missing or unusable.
     #[error("{0}; name its file in the config: key = \"FILE\"")]
     Key(#[from] key::KeyError),
-    /// There is no plan.
+    /// The plan is missing or invalid.
     #[error(transparent)]
     Plan(#[from] PlanFileError),
     /// Another watch loads the far end's line.
@@ -239,7 +239,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Keeps a run in the history; while that is gone, as a file for later.
+    /// Stores a run in the history or, while that is unavailable, as a file for later.
     fn keep(&self, document: &Document) -> bool {
         let saved = Store::open(self.place).and_then(|mut store| {
             self.keep_late(&mut store);

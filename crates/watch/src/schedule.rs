@@ -1,6 +1,6 @@
-//! The schedule: random intervals within the budget.
+//! Schedule: random intervals within the budget.
 //!
-//! Waits are random, so that they do not beat with timers of others, and so that time averages are
+//! Intervals are random, so that they are not in phase with other timers, and time averages are
 //! unbiased. Those between loads are exponential and clipped, as M-Lab requires of unattended
 //! clients (ndt7 protocol 0.11, "mean 6 h, from 36 min to 15 h").
 
@@ -14,7 +14,7 @@ use crate::config::{Config, PathConfig};
 const CLIPPED: (f64, f64) = (0.1, 2.5);
 /// Probes of a group on each layer.
 pub const PROBES: u32 = 10;
-/// Bytes of a probe and its answer, with the headers of a tunnel: 138 each way.
+/// Bytes of a probe and its reply, with the headers of a tunnel: 138 in each direction.
 const PROBE_BYTES: u64 = 2 * 138;
 /// Bytes of a session for one group, both ways, TCP and IP included.
 const SESSION_BYTES: u64 = 8192;
@@ -93,7 +93,8 @@ pub fn paces(config: &Config) -> Vec<Pace> {
 fn slower(probes: f64, loads: f64, month: f64) -> (f64, f64) {
     let rarer = (probes / (OF_PROBES * month).max(1.0)).max(1.0);
     let left = (month - probes / rarer).max(1.0);
-    // Never so rarely that the numbers overflow: once in a million times is never.
+    // Bounded so that the numbers do not overflow: a millionth of the frequency is practically
+    // never.
     (rarer.min(1e6), (loads / left).clamp(1.0, 1e6))
 }
 

@@ -1,5 +1,5 @@
-//! The stored state of a watch: two files, each replaced atomically, so that a crash at any moment
-//! leaves the old or the new content, and never a part.
+//! Stored state of a watch: two files, each replaced atomically, so that a crash leaves either the
+//! old or the new content.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,9 @@ use sys::{
     lock::Lock,
 };
 
-use crate::{budget::Ledger, figures::Figure, message::Message, path_state::PathState};
+use crate::{
+    budget::Ledger, calendar::Calendar, figures::Figure, message::Message, path_state::PathState,
+};
 
 /// Version of the files.
 const STATE_SCHEMA: u32 = 1;
@@ -62,12 +64,18 @@ impl StateError {
 pub(crate) struct Saved {
     /// Identity of the boot in which due times count.
     pub(crate) boot: String,
+    /// The calendar of all times but those of the account.
+    #[serde(default)]
+    pub(crate) calendar: Calendar,
     /// The account.
     pub(crate) ledger: Ledger,
     /// Number of the next message.
     pub(crate) next_message: u64,
     /// Messages that are to be sent.
     pub(crate) outbox: Vec<Message>,
+    /// Changes of `tune` that have drifted and were reported, by id, with their settings.
+    #[serde(default)]
+    pub(crate) drifted: BTreeMap<String, Vec<String>>,
     /// Paths by name.
     pub(crate) paths: BTreeMap<String, PathState>,
 }
@@ -122,8 +130,8 @@ impl Folder {
         Ok((self.file(STATE)?, values.paths))
     }
 
-    /// A file's content; the default if there is none. One that is damaged, which an atomic
-    /// replacement does not leave behind, is kept beside for its owner, and not used.
+    /// A file's content; the default if it does not exist. A damaged file, which an atomic
+    /// replacement cannot cause, is renamed for inspection and not used.
     fn file<T: Default + DeserializeOwned>(&self, name: &str) -> Result<T, StateError> {
         let path = self.path.join(name);
         let text = match fs::read(&path) {
@@ -208,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_kept_beside_and_a_newer_one_is_refused() {
+    fn a_damaged_file_is_renamed_and_a_newer_one_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let open = Folder::open(folder.path()).unwrap();
         fs::write(folder.path().join(STATE), "{\"schema\":1,\"boo").unwrap();

@@ -1,4 +1,4 @@
-//! The watch as a state machine: the next action, and the conclusions from measurements. Time,
+//! State machine of the watch: the next action, and the conclusions from measurements. Time,
 //! randomness and the state of the line are arguments; nothing here reads a clock or a socket.
 
 mod alarms;
@@ -57,7 +57,7 @@ impl std::fmt::Display for Work {
     }
 }
 
-/// Something that is due.
+/// A due action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// Number of the path in the config.
@@ -109,7 +109,7 @@ pub enum Postponed {
     /// The bytes are spent.
     #[error(transparent)]
     NoBudget(#[from] NoBudget),
-    /// What it may cost cannot be charged.
+    /// Its possible cost cannot be charged.
     #[error("the state cannot be written")]
     NotSaved,
     /// Another watch loads the far end.
@@ -279,7 +279,7 @@ impl Watcher {
             (Work::Retest, Postponed::Busy(_) | Postponed::NotSaved | Postponed::Slot) => {
                 state.retest.due = Some(at)
             }
-            // The next load will suspect it again.
+            // The next load will raise the suspicion again.
             (Work::Retest, _) => state.retest.due = None,
         }
         if work == Work::Full
@@ -301,6 +301,17 @@ impl Watcher {
             Work::Full => pace.full,
         };
         every.unwrap_or(SPENT)
+    }
+
+    /// A moment by the calendar of the watch, which has no jumps of the host's clock.
+    fn even(&mut self, now: Moment) -> Moment {
+        self.saved.calendar.see(now);
+        self.saved.calendar.even(now)
+    }
+
+    /// Returns a time that is kept for a path, µs since 1970, by the host's clock.
+    pub(crate) fn of_host_us(&self, even_us: u64) -> u64 {
+        self.saved.calendar.of_host_us(even_us)
     }
 
     fn state(&mut self, path: usize) -> &mut PathState {
@@ -340,7 +351,7 @@ impl Watcher {
         given.or(state.and_then(|state| state.rate_bps))
     }
 
-    /// Returns the state kept for a path.
+    /// Returns the stored state of a path.
     pub(crate) fn state_of(&self, path: &str) -> Option<&PathState> {
         self.saved.paths.get(path)
     }

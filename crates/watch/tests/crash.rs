@@ -1,4 +1,4 @@
-//! A watch that is killed at any moment forgets nothing that was charged, and continues.
+//! A watch killed at any time loses no charge, and continues.
 //!
 //! The watch is a separate process: this program, started again with [`CHILD`] set.
 
@@ -31,7 +31,7 @@ fn number(name: &str) -> f64 {
     text.parse().expect("a number")
 }
 
-/// Does nothing but in the process to be killed.
+/// Runs only in the process to kill.
 #[test]
 fn child() {
     let Ok(folder) = std::env::var(CHILD) else {

@@ -1,4 +1,4 @@
-//! The dashboard for Grafana and the alert rules name metrics that are exported.
+//! The Grafana dashboard and the alert rules use exported metrics.
 
 #![allow(clippy::expect_used)]
 
@@ -68,7 +68,7 @@ fn the_dashboard_names_exported_metrics_and_no_data_source_of_ours() {
     }
 }
 
-/// The one that `scripts/setup test` unpacks, or the system's.
+/// The program that `scripts/setup test` unpacks, or the system's.
 fn promtool() -> PathBuf {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME")

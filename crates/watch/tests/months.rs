@@ -1,5 +1,5 @@
-//! Months of watching in simulated time: changes are found soon and reported once, nothing else is
-//! reported, and the budget holds.
+//! Months of watching in simulated time: changes are detected early and reported once, nothing else
+//! is reported, and the budget is not exceeded.
 
 #![allow(clippy::expect_used)]
 

@@ -1,7 +1,7 @@
-//! Access to pages: requests that name this host, and beyond this host those with a token.
+//! Access control for pages: requests that name this host, and with a token from other hosts.
 //!
-//! A page of the web can make a browser send requests to 127.0.0.1 by a name that resolves to it
-//! (DNS rebinding), and would read the answers as its own. Such a request carries that name in
+//! A web page can make a browser send requests to 127.0.0.1 by a name that resolves to it (DNS
+//! rebinding), and would read the responses as same-origin. Such a request carries that name in
 //! `Host`; a literal address cannot be rebound.
 
 use std::net::{IpAddr, SocketAddr};
@@ -14,13 +14,13 @@ pub const COOKIE: &str = "pathtwin";
 /// The rules of a server.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    /// Names that are answered beside those of this host: those of a reverse proxy.
+    /// Accepted names besides those of this host: the names of a reverse proxy.
     pub names: Vec<String>,
     /// Token that every request must carry; `None` for a server of this host alone.
     pub token: Option<Token>,
     /// True if every literal address is answered: the server is reached from other hosts.
     pub literal: bool,
-    /// True if every name is answered: nothing that is served is a secret.
+    /// True if every name is accepted, because nothing secret is served.
     pub any_name: bool,
 }
 

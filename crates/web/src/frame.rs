@@ -24,7 +24,7 @@ pub enum Kind {
     Close,
     /// To be answered by a pong.
     Ping,
-    /// The answer to a ping.
+    /// The reply to a ping.
     Pong,
 }
 
@@ -127,18 +127,18 @@ pub fn message(kind: Kind, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Takes the mask off a payload, or puts it on.
+/// Masks or unmasks a payload.
 pub fn mask(payload: &mut [u8], mask: [u8; 4]) {
     for (byte, mask) in payload.iter_mut().zip(mask.iter().cycle()) {
         *byte ^= mask;
     }
 }
 
-/// The answer to a handshake. `protocol`: the subprotocol that the client must offer, which is
+/// The response to a handshake. `protocol`: the subprotocol that the client must offer, which is
 /// confirmed; absent = none.
 ///
 /// # Errors
-/// The request is no handshake of version 13, or does not offer the protocol.
+/// The request is not a handshake of version 13, or does not offer the protocol.
 pub fn handshake(request: &Request, protocol: Option<&str>) -> Result<String, Response> {
     let wrong = |text: &str| Response::text(Status::BadRequest, format!("{text}\n"));
     if request.method != "GET" || !request.has_token("upgrade", "websocket") {

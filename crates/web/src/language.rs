@@ -13,8 +13,8 @@ pub fn chosen(request: &Request) -> Option<Lang> {
     }
 }
 
-/// The language that was chosen, else the one that the reader's browser prefers of those there are
-/// (RFC 9110, 12.5.4; browsers name the preferred one first).
+/// The chosen language, else the available one that the browser prefers (RFC 9110, 12.5.4; browsers
+/// name the preferred one first).
 pub fn preferred(request: &Request) -> Lang {
     let languages = request.field("accept-language").unwrap_or_default();
     let mut names = languages.split(',').map(|l| l.trim().to_ascii_lowercase());

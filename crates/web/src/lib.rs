@@ -1,12 +1,10 @@
-//! HTTP for browsers: a small server of pages on blocking threads, and the rules for who may read
-//! them.
+//! HTTP for browsers: a small server of pages on blocking threads, with access control.
 //!
 //! [`server`] accepts and limits connections, [`request`] parses requests, [`access`] decides
 //! whether they are permitted, and a [`Service`] answers. [`speedtest`] is the speed test: loads
 //! for browsers, within the admission of `traffic`.
 //!
-//! All responses carry the headers of
-//! [`response`], which forbid a browser everything that a page does not need.
+//! All responses have the headers of [`response`], which deny a page everything it does not need.
 
 pub mod access;
 pub mod frame;

@@ -8,7 +8,7 @@ pub const LARGEST_HEAD: usize = 8 << 10;
 pub const LARGEST_BODY: u64 = 4 << 10;
 /// Longest query, bytes: the limit of ndt7 for metadata of clients.
 pub const LARGEST_QUERY: usize = 4096;
-/// Most fields of a head.
+/// Maximum number of header fields.
 const FIELDS: usize = 64;
 
 /// A request. Names of fields are compared without regard to case.
@@ -91,11 +91,11 @@ impl Request {
     }
 }
 
-/// Reads a request from the front of `bytes`, with the length of its head; `None` while that is not
-/// whole.
+/// Parses a request at the start of `bytes`, with the length of its head; `None` while that is
+/// incomplete.
 ///
 /// # Errors
-/// The bytes are no request, or a longer one than is read.
+/// The bytes are not a request, or it is too long.
 pub fn parse(bytes: &[u8]) -> Result<Option<(Request, usize)>, BadRequest> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS];
     let mut head = httparse::Request::new(&mut fields);
@@ -185,7 +185,7 @@ mod tests {
         assert!(request.has_token("connection", "upgrade") && !request.close);
     }
 
-    /// Two lengths, or one beside chunks, are how requests are smuggled (RFC 9112, 11.2).
+    /// Two lengths, or a length with chunks, enable request smuggling (RFC 9112, 11.2).
     #[test]
     fn a_body_with_two_lengths_is_refused() {
         for fields in [

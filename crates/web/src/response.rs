@@ -1,11 +1,11 @@
-//! Responses, with the headers that deny a browser everything that a page does not need.
+//! Responses, with headers that deny a page everything it does not need.
 
 /// The policy of pages (Content Security Policy 3): only their own style sheet, script and data,
-/// and no page around them.
+/// and no embedding.
 pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
      connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; \
      frame-ancestors 'none'";
-/// The policy of everything that is no page.
+/// The policy of all responses except pages.
 const NOTHING: &str = "default-src 'none'; frame-ancestors 'none'";
 
 /// Statuses that are sent (RFC 9110, 15).
@@ -31,7 +31,7 @@ pub enum Status {
     ContentTooLarge,
     /// 421: the name of another host.
     MisdirectedRequest,
-    /// 426: a WebSocket is wanted.
+    /// 426: a WebSocket is required.
     UpgradeRequired,
     /// 500.
     Internal,

@@ -1,4 +1,4 @@
-//! The server: one thread for each connection, all of them bounded in number, size and time.
+//! HTTP server: one thread per connection, with limits on number, size and time.
 
 use std::{
     collections::HashMap,
@@ -17,9 +17,9 @@ use crate::{
 
 /// Time for a request to arrive as a whole, and for each piece of its response to be taken.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Longest time in which a response is taken as a whole: pages have some 500 kB.
+/// Maximum time for sending a response: pages have some 500 kB.
 const LONGEST: Duration = Duration::from_secs(30);
-/// Most requests on one connection.
+/// Maximum requests per connection.
 const REQUESTS: u32 = 1000;
 /// Lifetime of a token's cookie in a browser, s.
 const REMEMBERED_S: u32 = 30 * 86_400;
@@ -36,7 +36,7 @@ pub trait Service: Send + Sync + 'static {
         Taken::Not
     }
 
-    /// The page that asks for the token. `wrong`: the one that was given is not it.
+    /// The sign-in page. `wrong`: the submitted token was wrong.
     fn sign_in(&self, request: &Request, wrong: bool) -> Response {
         let _ = (request, wrong);
         Response::text(Status::Unauthorized, "a token is needed\n")
@@ -70,11 +70,11 @@ pub struct Connection {
 pub struct Options {
     /// Permitted readers.
     pub access: Access,
-    /// Most connections at a time; half of them from one address.
+    /// Maximum concurrent connections; half of them from one address.
     pub connections: usize,
 }
 
-/// Serves on a bound socket from now on, until the process ends.
+/// Starts serving on a bound socket, until the process ends.
 ///
 /// # Errors
 /// No thread can be started.
@@ -111,7 +111,7 @@ pub fn serve(
                         ahead: Vec::new(),
                         peer,
                     };
-                    // A client that is slow or gone loses its response, and nobody else.
+                    // A slow or disconnected client only affects its own response.
                     let _ = converse(connection, &access, service.as_ref());
                 });
             // Without a thread, the socket is closed.

@@ -1,5 +1,5 @@
-//! The speed test for browsers: loads over WebSocket by ndt7, over HTTP as LibreSpeed has them, and
-//! probes. All of them need a lease of the server's admission, as every other load does.
+//! The speed test for browsers: loads over WebSocket (ndt7) and HTTP (LibreSpeed), and probes. Like
+//! every other load, they need a lease of the server's admission.
 
 mod echo;
 mod librespeed;
@@ -145,7 +145,7 @@ fn refuse(connection: &mut Connection, refused: &Refused) -> io::Result<Taken> {
     answer(connection, &response)
 }
 
-/// Answers a request whose body, if there is one, is not read, and ends the connection.
+/// Responds without reading the body of the request, and ends the connection.
 fn answer(connection: &mut Connection, response: &Response) -> io::Result<Taken> {
     send(connection, response, true, true)?;
     Ok(Taken::Ended)

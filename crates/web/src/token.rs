@@ -13,7 +13,7 @@ const LARGEST: u64 = 4096;
 /// Fewest characters: 16 random bytes in hexadecimal.
 const SHORTEST: usize = 32;
 
-/// A token. Only a digest of it is kept.
+/// A token, of which only a digest is stored.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token([u8; 32]);
 
@@ -51,11 +51,11 @@ impl Token {
         Self(Sha256::digest(text.as_bytes()).into())
     }
 
-    /// Reads the token of a file. If there is no such file, one is made with a new token of these
-    /// random bytes; the second value is then true.
+    /// Reads the token of a file. If the file does not exist, it is created with a new token of
+    /// these random bytes, and the second value is true.
     ///
     /// # Errors
-    /// The file cannot be read or made, others can read it, or its token is too short.
+    /// The file cannot be read or created, others can read it, or its token is too short.
     pub fn of_file(file: &Path, random: [u8; 32]) -> Result<(Self, bool), TokenError> {
         if !file.exists() {
             let text: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -77,7 +77,7 @@ impl Token {
         Ok((Self::of(text), false))
     }
 
-    /// Returns true if a text is the token. Digests are compared, so that the time reveals nothing
+    /// Returns true if a text is the token. Digests are compared, so that timing reveals nothing
     /// about it.
     pub fn is(&self, text: &str) -> bool {
         *self == Self::of(text)
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_token_is_kept_for_its_owner_alone_and_read_again() {
+    fn a_new_token_is_private_and_read_again() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("token");
         let (made, new) = Token::of_file(&file, [7; 32]).unwrap();

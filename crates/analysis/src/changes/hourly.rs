@@ -1,9 +1,9 @@
 //! Lasting changes of hourly values, against the same hour of the week.
 //!
 //! Two stages. A difference that occurs by chance once in hundreds of tests is a *suspicion*: it
-//! calls for more measurements, soon. A *change* is one that practically never occurs by chance,
-//! that is large enough to matter, that has lasted for hours, and that is larger than this line's
-//! own variation from day to day.
+//! calls for more measurements, soon. A *change* is one that practically never occurs by chance, is
+//! large enough to be relevant, has persisted for hours, and exceeds the day-to-day variation of
+//! this line.
 
 use model::watch::WatchFigure;
 use serde::{Deserialize, Serialize};
@@ -23,8 +23,8 @@ const BEFORE: usize = 240;
 const LASTING_US: u64 = 9 * HOUR_US;
 /// The chance below which a difference is suspected.
 const SUSPECTED: f64 = 2e-3;
-/// The chance below which it is certain: of some ten thousand tests a year on each of ten figures,
-/// one in ten gives this by chance, if all else allowed it.
+/// The probability below which a change is certain: with some ten thousand tests a year on each of
+/// ten figures, it occurs by chance once in ten years if no other condition applied.
 const CERTAIN: f64 = 1e-6;
 /// Share of the smallest detectable change that an estimate must reach: it scatters around the true
 /// change.
@@ -32,9 +32,9 @@ const ENOUGH: f64 = 0.7;
 /// A change must be this many times the scatter of the days before it.
 const OF_DAYS: f64 = 3.0;
 /// Smallest change of a share of lost packets: 3 of 1000 already reduce throughput.
-const LEAST_LOST: f64 = 0.003;
+const MIN_LOST: f64 = 0.003;
 /// Smallest change of the delay added by a load, as a share: it varies from load to load.
-const LEAST_ADDED: f64 = 0.25;
+const MIN_ADDED: f64 = 0.25;
 /// Smallest change of a delay, s.
 const LEAST_DELAY_S: f64 = 0.000_3;
 
@@ -63,7 +63,7 @@ impl Shift {
 pub enum Verdict {
     /// No significant difference.
     Same,
-    /// More measurements are wanted.
+    /// More measurements are needed.
     Suspected(Shift),
     /// A lasting change.
     Changed(Shift),
@@ -88,16 +88,16 @@ fn rule(kind: WatchFigure, change: f64) -> Rule {
     match kind {
         WatchFigure::Rtt => relative(change, LEAST_DELAY_S),
         WatchFigure::Goodput => relative(change, 0.0),
-        WatchFigure::Added => relative(change.max(LEAST_ADDED), LEAST_DELAY_S),
+        WatchFigure::Added => relative(change.max(MIN_ADDED), LEAST_DELAY_S),
         WatchFigure::Lost => Rule {
             scale: Scale::Absolute,
-            least: ENOUGH * LEAST_LOST,
+            least: ENOUGH * MIN_LOST,
             least_value: 0.0,
         },
     }
 }
 
-/// Judges the values of a figure; `change` is the smallest change that is to be found, a share.
+/// Judges the values of a figure; `change` is the smallest change to detect, a share.
 pub fn judge(track: &mut Track, kind: WatchFigure, change: f64, offset_s: i32) -> Verdict {
     let rule = rule(kind, change);
     let level = track.level(rule.scale, offset_s);
@@ -119,7 +119,7 @@ pub fn judge(track: &mut Track, kind: WatchFigure, change: f64, offset_s: i32) -
     if by.abs() < rule.least_value {
         return Verdict::Same;
     }
-    // Not of the pattern alone: the values as they were measured show it, too.
+    // The raw values must show it, too, not only those less the weekly pattern.
     if rule.scale == Scale::Relative && (shift.after / shift.before).ln().abs() < rule.least {
         return Verdict::Suspected(shift);
     }
@@ -158,9 +158,9 @@ fn compared(level: &[Value], values: &[f64], n: usize, rule: Rule) -> Option<Shi
     })
 }
 
-/// The probability of this many hours with a loss. Where most hours have none, ranks are ties, for
-/// which the normal approximation fails: then the binomial tail of hours with a loss, whose share
-/// before is taken as (hits + 1) / (n + 2) (Laplace).
+/// The probability of this many hours with a loss. If most hours have no loss, the ranks are tied
+/// and the normal approximation fails: then it is the binomial tail of hours with a loss, whose
+/// earlier share is estimated as (hits + 1) / (n + 2) (Laplace).
 fn chance_of_losses(before: &[f64], after: &[f64]) -> Option<f64> {
     let hits = |values: &[f64]| values.iter().filter(|v| **v > 0.0).count();
     let share = (hits(before) + 1) as f64 / (before.len() + 2) as f64;
@@ -172,7 +172,7 @@ fn chance_of_losses(before: &[f64], after: &[f64]) -> Option<f64> {
     Some((2.0 * above).min(1.0))
 }
 
-/// Centers of both sides. Of shares that are mostly 0 the mean: their median says nothing.
+/// Centers of both sides. For shares that are mostly 0 the mean, since their median is 0.
 fn centers(before: &[f64], after: &[f64], scale: Scale) -> Option<(f64, f64)> {
     match scale {
         Scale::Relative => Some((stats::median(before)?, stats::median(after)?)),
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_hour_is_no_change() {
+    fn a_bad_hour_is_not_a_change() {
         let mut track = track(500, 500, 1.0);
         for minute in 0..30 {
             track.push(Value {

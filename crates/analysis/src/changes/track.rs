@@ -1,4 +1,4 @@
-//! The values of one figure over weeks, cleaned of the pattern of the week.
+//! The values of one figure over weeks, without the weekly pattern.
 
 use std::collections::VecDeque;
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 const HOUR_US: u64 = 3_600_000_000;
 const DAY_US: u64 = 24 * HOUR_US;
 
-/// Number of values kept, for the weekly pattern and the charts: eight weeks of hours. Not limited
-/// by age, or a clock that jumps ahead and comes back would clear them.
+/// Number of stored values, for the weekly pattern and the charts: eight weeks of hours. Not
+/// limited by age, because a clock that jumps ahead and back would clear them.
 const KEPT: usize = 56 * 24;
 
 /// Values this far in the future, s, are from before the clock was set back.
@@ -63,7 +63,7 @@ pub enum Scale {
 impl Scale {
     fn apply(self, value: f64) -> f64 {
         match self {
-            // Below a nanosecond, or a bit a second, all is nothing.
+            // Values below a nanosecond, or a bit per second, count as equal.
             Self::Relative => value.max(1e-9).ln(),
             Self::Absolute => value,
         }
@@ -108,8 +108,8 @@ impl Track {
         self.pattern = None;
     }
 
-    /// The values of the present level less the offset of their hour of the week, with their times,
-    /// of the last weeks.
+    /// The recent values at the present level, each less the offset of its hour of the week, with
+    /// their times.
     pub fn level(&mut self, scale: Scale, offset_s: i32) -> Vec<Value> {
         let Some(last) = self.values().next_back() else {
             return Vec::new();

@@ -57,7 +57,8 @@ impl DirectionView<'_> {
         Some(self.packets_bps(load) / carries)
     }
 
-    /// A load's packets over those of UDP at the path's capacity for UDP; `None` without a sweep.
+    /// Ratio of a load's packets to the packets of UDP at the path's capacity for UDP; `None`
+    /// without a sweep.
     pub fn over_udp(&self, load: &Load) -> Option<f64> {
         let udp = self.sweep()?.capacity_bps;
         (udp > 0.0).then(|| self.packets_bps(load) / udp)

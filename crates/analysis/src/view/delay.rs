@@ -15,7 +15,8 @@ const RISES: f64 = 0.05;
 const FAR_US: f64 = 10_000.0;
 /// Share of idle probes that a full queue drops at least.
 const DROPS: f64 = 0.01;
-/// Correlation of idle delay over 40 ms from which a queue varies it, and not chance.
+/// Correlation of idle delay over 40 ms from which its variation is attributed to a queue, not to
+/// chance.
 const SLOW: f64 = 0.6;
 
 impl View<'_> {
@@ -45,8 +46,8 @@ impl View<'_> {
         queued.or_else(|| Some(self.idle()?.p50_us))
     }
 
-    /// The round trip of the probes beside a direction's default load, median, µs: the higher one
-    /// of both directions, and which it is.
+    /// The median round trip of the probes beside a direction's default load, µs: the higher value
+    /// of both directions, with its direction.
     pub fn loaded_us(&self) -> Option<(f64, Direction)> {
         let loaded = self.directions().into_iter().filter_map(|dir| {
             let load = dir.default_load()?;

@@ -142,9 +142,9 @@ impl<'a> Host<'a> {
         Some((used, most, (*name).clone()))
     }
 
-    /// Median over the samples of the processors that the measured traffic itself took outside of
-    /// softirqs: the tunnel's process, WireGuard in the kernel and this program. `None` where no
-    /// thread was seen.
+    /// Median over the samples of the processors used by the measured traffic outside of softirqs:
+    /// the tunnel's process, WireGuard in the kernel and this program. `None` where no thread was
+    /// seen.
     pub fn path_cores(&self, samples: &[&'a Sample]) -> Option<f64> {
         self.cores_used(samples, |_| true)
     }
@@ -193,9 +193,9 @@ impl<'a> Host<'a> {
         layers.iter().rev().find_map(|l| l.devices.last())
     }
 
-    /// The tunnel that the traffic enters first. One that was idle when the facts were taken, as
-    /// Tailscale is 45 s after the last packet and NetBird until the first, had no connection yet:
-    /// then it is that of the facts after the measurement.
+    /// The tunnel that the traffic enters first. A tunnel that was idle when the facts were taken
+    /// had no connection yet (Tailscale is idle 45 s after the last packet, NetBird until the first
+    /// one): then it is the tunnel in the facts after the measurement.
     pub fn tunnel(&self) -> Option<&'a TunnelFacts> {
         let before = self.facts.path.as_ref()?.tunnel()?;
         if !matches!(before.path, None | Some(TunnelPath::Idle)) {
@@ -205,15 +205,15 @@ impl<'a> Host<'a> {
         Some(after.unwrap_or(before))
     }
 
-    /// The path to the other end by the facts; `None` if they name neither device nor
-    /// tunnel on it, as where the address had no route.
+    /// The path to the other end by the facts; `None` if they name neither device nor tunnel on it,
+    /// for instance because the address had no route.
     pub fn path(&self) -> Option<&'a PathFacts> {
         let path = self.facts.path.as_ref()?;
         let known = path.devices().next().is_some() || path.tunnel().is_some();
         known.then_some(path)
     }
 
-    /// Returns true if the other end is this host itself, whose processors are then the path.
+    /// Returns true if both ends are this host, whose processors are then the path.
     pub fn is_both_ends(&self) -> bool {
         let route = self
             .path()

@@ -1,12 +1,11 @@
-//! The repeats of one TCP load, taken together.
+//! The repeats of one TCP load, combined.
 
 use model::run::{FigureKind, FlowResult, Sample, Tcp};
 
 use crate::{flow, flows, models, summary};
 
-/// One TCP load: the repeats of the same key as one. Values are medians over the repeats of the
-/// values of [`crate::flows`]; counts are sums over all repeats. Quantities that no repeat has are
-/// absent.
+/// One TCP load: all repeats of a key combined. Values are medians over the repeats of the values
+/// of [`crate::flows`]; counts are sums over all repeats. Quantities that no repeat has are absent.
 #[derive(Clone, Debug, Default)]
 pub struct Load {
     /// Congestion control that was used.
@@ -25,7 +24,7 @@ pub struct Load {
     pub retransmits: Option<f64>,
     /// Segments sent, of all repeats.
     pub segments: Option<f64>,
-    /// Segments the receivers had twice, of all repeats.
+    /// Segments that the receivers got twice, in all repeats.
     pub dsack_dups: Option<f64>,
     /// Times a sender saw reordering, of all repeats.
     pub reord_seen: Option<f64>,
@@ -115,8 +114,8 @@ impl Load {
         flow::retransmitted_segments(self.retransmits?, self.segments?)
     }
 
-    /// Share of the segments that were lost: retransmitted, without those the receiver had twice
-    /// (DSACK, RFC 2883; `tcpi_dsack_dups`, Linux 4.19).
+    /// Share of the segments that were lost: retransmitted ones, without those the receiver got
+    /// twice (DSACK, RFC 2883; `tcpi_dsack_dups`, Linux 4.19).
     pub fn loss(&self) -> Option<f64> {
         let segments = self.segments.filter(|s| *s > 0.0)?;
         let spurious = self.dsack_dups.unwrap_or(0.0);

@@ -14,9 +14,9 @@ const FULL: f64 = 0.05;
 const APART_US: i64 = 40_000;
 
 impl View<'_> {
-    /// The smallest round trip of all samples of this layer, µs: of the path without any queue, or
-    /// with the least that ever waited. Where packets overtake others, some took a shorter way, and
-    /// it is the smallest median.
+    /// The smallest round trip of all samples of this layer, µs: that of the path without any
+    /// queue, or with the shortest queue observed. With reordering, some packets took a shorter
+    /// path, and it is the smallest median.
     pub fn floor_us(&self) -> Option<f64> {
         let overtaken = self.overtaken();
         let of = |s: &Sample| {
@@ -72,7 +72,7 @@ fn correlation(probes: &Probes) -> Option<f64> {
 
 impl DirectionView<'_> {
     /// Returns the increase in round-trip time by UDP above the capacity, over that of the slower
-    /// steps of the same sweeps, µs: the delay of this direction's own full queue, as datagrams
+    /// steps of the same sweeps, µs: the delay of the full queue of this direction, since datagrams
     /// fill no other.
     pub fn overload_rise_us(&self) -> Option<f64> {
         let [calm, full] = self.sweep_rtts_us()?;
@@ -86,7 +86,7 @@ impl DirectionView<'_> {
         let slower = |s: &&SweepStep| sweep.leaves_room(&s.udp);
         let calm = sweep.steps.iter().filter(slower);
         let calm = calm.filter_map(|s| s.rtt_p50_us);
-        // A queue that gives way to whoever sends more overflows below its maximum rate.
+        // A queue that yields its rate to the heaviest sender overflows below its maximum rate.
         let full = sweep.steps.iter().filter(|s| s.udp.lost >= FULL);
         let full = full.filter_map(|s| s.rtt_p50_us).reduce(f64::max);
         let above = sweep.above.and_then(|above| above.rtt_us);
@@ -131,7 +131,7 @@ impl DirectionView<'_> {
     }
 }
 
-/// A step of a sweep that meets a full queue although the path carries more.
+/// A step of a sweep with a full queue although the path carries more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overflow {
     /// Its rate, bit/s of payload.
@@ -144,9 +144,9 @@ pub struct Overflow {
 
 /// Minimum share and number of a step's datagrams that show an overflow, not single losses.
 const OVERFLOW: (f64, u64) = (0.01, 3);
-/// Variation of the distance of datagrams, as a share of the time of a full packet at the
-/// bottleneck, below which there is no queue filled by others on their path: packets of others
-/// would be between them in it.
+/// Variation of the spacing of datagrams, as a share of the time of a full packet at the
+/// bottleneck, below which no queue on their path is filled by others: packets of others would be
+/// between them.
 const EVEN: f64 = 0.1;
 /// A full queue that delays by less cannot be distinguished from chance, µs.
 const SLIGHT_US: f64 = 2_000.0;
@@ -163,8 +163,8 @@ impl DirectionView<'_> {
         Some(stats::median(&jitters)? < EVEN * packet_us)
     }
 
-    /// The slowest step well below the capacity that loses datagrams in a full queue: one that
-    /// others fill, or that gives way to whoever sends more.
+    /// The slowest step well below the capacity that loses datagrams in a full queue: a queue that
+    /// others fill, or that yields its rate to the heaviest sender.
     pub fn overflow_below(&self) -> Option<Overflow> {
         let sweep = self.sweep()?;
         let [calm, full] = self.sweep_rtts_us()?;

@@ -1,9 +1,9 @@
 //! The two segments of a path: from the near end to the third point, and from there on.
 //!
 //! Delay added by the load to the round trip of the probes to the third point is added on the first
-//! segment; delay added to those to the far end, on both. The rest, and the loss of the rest, is
-//! that of the second one. Both probes share a clock and the time of the load, so no clock offset
-//! is in the difference.
+//! segment; delay added to the probes to the far end, on both. The difference in delay and in loss
+//! belongs to the second segment. Both probes share a clock and the time of the load, so no clock
+//! offset is in the difference.
 
 use model::{
     net::Direction,
@@ -11,7 +11,7 @@ use model::{
 };
 
 use super::{DirectionView, View};
-use crate::{figures::added_us, summary};
+use crate::{figures::added_us, share::share, summary};
 
 /// A path by segments under load in a direction.
 #[derive(Clone, Debug)]
@@ -24,8 +24,8 @@ pub struct Segments {
     pub beyond: Segment,
     /// Both together: the whole path.
     pub whole: Segment,
-    /// Share of the third point's probes that was lost while the path was idle: one that answers
-    /// only some of them loses them by itself.
+    /// Share of the third point's probes that was lost while the path was idle: a host that answers
+    /// only some probes causes this loss by itself.
     pub idle_lost: Option<f64>,
 }
 
@@ -52,21 +52,22 @@ pub struct Share {
 }
 
 impl Share {
-    /// Of probes in pieces: those that were lost, and all.
+    /// From the lost and all probes of each piece.
     fn of(pieces: &[(u64, u64)]) -> Option<Self> {
         let (lost, sent) = pieces
             .iter()
             .fold((0, 0), |all, p| (all.0 + p.0, all.1 + p.1));
         let interval = stats::clustered(pieces).or_else(|| stats::clopper_pearson(lost, sent))?;
         Some(Self {
-            value: lost as f64 / sent as f64,
+            value: share(lost as f64, sent as f64)?,
             low: interval.low,
             high: interval.high,
         })
     }
 
-    /// Of the second of two stages in a row, from that of both and of the first: of the packets
-    /// that pass the first. The interval is that of the extremes, which is wider than 95 %.
+    /// The loss of the second of two consecutive stages, from that of both and of the first: a
+    /// share of the packets that pass the first. The interval is from the extremes, and so wider
+    /// than 95 %.
     fn beyond(whole: Self, near: Self) -> Self {
         let rest =
             |whole: f64, near: f64| ((whole - near) / (1.0 - near).max(1e-9)).clamp(0.0, 1.0);
@@ -80,8 +81,8 @@ impl Share {
 
 impl View<'_> {
     /// Base round trip to the third point, µs, by the rule of [`Self::base_us`]: the idle median,
-    /// or the smallest of the Run where others queued while the path was idle. Else their queue
-    /// would count in one segment and not in the other.
+    /// or the smallest of the Run where others queued while the path was idle. Otherwise their
+    /// queue would count in one segment only.
     fn third_base_us(&self) -> Option<f64> {
         let idle = self.samples().filter(|s| s.key.step == StepKind::Idle);
         let idle: Vec<f64> = idle.filter_map(|s| s.third.as_ref()?.p50_us).collect();
@@ -157,7 +158,7 @@ impl DirectionView<'_> {
     }
 }
 
-/// Probes without an answer, and all.
+/// Lost probes, and all probes.
 fn pieces_of(probes: &Probes) -> (u64, u64) {
     (probes.sent.saturating_sub(probes.n), probes.sent)
 }

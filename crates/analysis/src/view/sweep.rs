@@ -30,10 +30,10 @@ pub struct Sweep {
     pub below: Datagrams,
     /// Highest rate below the knee that was tried, bit/s of payload.
     pub below_bps: f64,
-    /// Round trip of the probes beside the fastest steps below the knee, the highest median, µs.
-    /// Where delay varies without overtaking, dense traffic meets more of it than single probes do.
+    /// Round trip of the probes beside the fastest steps below the knee, the highest median, µs. If
+    /// delay varies without reordering, dense traffic has more of it than single probes.
     pub below_rtt_us: Option<f64>,
-    /// Above the knee; absent if the sweep never got there.
+    /// Above the knee; absent if the sweep did not reach it.
     pub above: Option<Above>,
     /// All steps, in the order in which they were measured.
     pub steps: Vec<SweepStep>,
@@ -52,9 +52,9 @@ pub struct Datagrams {
     pub received: f64,
     /// Arrived after one with a higher number.
     pub reordered: f64,
-    /// Longest run lost one after the other.
+    /// Longest run of consecutive losses.
     pub longest_loss: f64,
-    /// Runs lost one after the other; as many as lost where that was not counted.
+    /// Runs of consecutive losses; the number of losses if runs were not counted.
     pub loss_runs: f64,
     /// Payload bytes of one.
     pub payload: f64,
@@ -95,7 +95,8 @@ impl Datagrams {
         self.loss_runs / self.sent.max(1.0)
     }
 
-    /// Share of those that arrived that was overtaken, as the figure `udp_reordered` (RFC 4737).
+    /// Share of the received datagrams that were overtaken, as the figure `udp_reordered` (RFC
+    /// 4737).
     pub fn reordered_share(&self) -> f64 {
         share(self.reordered, self.received).unwrap_or(0.0)
     }
@@ -224,10 +225,11 @@ fn most_received_bps(steps: &[SweepStep], headers: f64) -> Option<f64> {
     received.reduce(f64::max)
 }
 
-/// The measured capacity: that of the samples, else the most that arrived. A capacity is corrected
-/// by the loss below it, which is no measure of the path where nearly all is lost there. Overload
-/// can leave a path with less for a while, as of a queue that shuts a flow out: where both TCP and
-/// a step of UDP got far more through than was measured after that, it is the most that arrived.
+/// The measured capacity: that of the samples, else the highest received rate. A capacity is
+/// corrected by the loss below it, which is meaningless if nearly everything is lost there.
+/// Overload can reduce the capacity for a while, for instance if a queue shuts a flow out: if both
+/// TCP and a step of UDP achieved far more than was measured afterwards, it is the highest received
+/// rate.
 fn capacity(
     sweeps: &[&Sample],
     steps: &[SweepStep],

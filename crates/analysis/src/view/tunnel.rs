@@ -1,4 +1,4 @@
-//! The share of the underlay's goodput that a tunnel keeps.
+//! The share of the underlay's goodput that a tunnel achieves.
 
 use model::{
     net::Layer,
@@ -9,8 +9,8 @@ use super::{DirectionView, Load, View};
 use crate::summary;
 
 impl<'a> View<'a> {
-    /// The ratio of the Run of the tunnel's goodput over that of the path below it, with the load
-    /// it is of: of a direction's default load, in the direction that keeps less.
+    /// The Run's ratio of the tunnel's goodput to that of the underlay, with its load: a
+    /// direction's default load, in the direction with the lower ratio.
     pub fn kept(&self) -> Option<(&'a Ratio, Load)> {
         let of = |dir: DirectionView<'a>| {
             let load = dir.default_load()?;

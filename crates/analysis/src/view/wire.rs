@@ -9,7 +9,7 @@ use model::{
 use super::View;
 
 impl View<'_> {
-    /// Bytes of the largest IP packet: by the search for it, else by TCP's segments.
+    /// Bytes of the largest IP packet: by the PMTU search, else by TCP's segments.
     pub fn mtu_bytes(&self) -> Option<u32> {
         let found = self.pmtu().and_then(|p| Some(p.up?.min(p.down?)));
         found.or_else(|| {

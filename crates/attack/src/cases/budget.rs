@@ -93,7 +93,7 @@ fn second_start_tcp(target: &Target) -> Result<Seen, Trouble> {
     seen.note(format!("refused: {refused}"));
     seen.at_most("starts", f64::from(starts), 1.0);
     let more = most.threads.saturating_sub(scene.before.threads);
-    // Its own thread, one for the samples, and those of the legitimate client.
+    // A thread for the load, one for the samples, and the threads of the legitimate client.
     seen.at_most("threads", more as f64, f64::from(FLOWS) + 2.0 + 8.0);
     scene.rests(&mut seen)?;
     Ok(seen)
@@ -170,7 +170,7 @@ fn shared_bytes(target: &Target) -> Result<Seen, Trouble> {
         for (mut stream, opened) in loads {
             let silence = Duration::from_secs(3);
             readers.push(thread::spawn(move || drain(&mut stream, silence, deadline)));
-            // The last ones may find the budget used up.
+            // The budget may be exhausted for the last ones.
             let _ = session.start(&opened);
         }
         going.ready();

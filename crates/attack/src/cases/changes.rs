@@ -1,4 +1,5 @@
-//! Strangers and key holders who ask a host to change its settings, or to keep a change.
+//! Unauthenticated and authenticated clients that request a change of settings, or its
+//! confirmation.
 
 use std::{
     fs,
@@ -42,7 +43,7 @@ fn asked_to_change(target: &Target) -> Result<Seen, Trouble> {
     ns.run(|| attacked(target))?
 }
 
-/// In a network namespace whose settings are nobody else's.
+/// In a separate network namespace.
 fn attacked(target: &Target) -> Result<Seen, Trouble> {
     let folder = tempfile::tempdir()?;
     let journal = folder.path().join("journal");

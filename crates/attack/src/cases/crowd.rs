@@ -152,7 +152,7 @@ fn threads(target: &Target) -> Result<Seen, Trouble> {
     drop(held);
     let threads = most.threads.saturating_sub(scene.before.threads);
     let descriptors = most.descriptors.saturating_sub(scene.before.descriptors);
-    // Plus those of the legitimate client.
+    // Plus the threads of the legitimate client.
     seen.at_most("threads", threads as f64, 320.0 + 8.0);
     seen.at_most("descriptors", descriptors as f64, 896.0 + 16.0);
     scene.rests(&mut seen)?;
@@ -232,7 +232,7 @@ fn echo_forged(target: &Target) -> Result<Seen, Trouble> {
         Ok((sent, tap.read()))
     })?;
     seen.note(format!("{sent} bytes sent from the forged address"));
-    // Each response has headers of 28 bytes, plus those of its fragments.
+    // Each response has headers of 28 bytes, plus the headers of its fragments.
     seen.at_most("bytes to it", back as f64, ECHOES * 1.01);
     scene.rests(&mut seen)?;
     Ok(seen)

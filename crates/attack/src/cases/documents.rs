@@ -289,7 +289,7 @@ fn close(text: &str, fence: usize) -> Option<usize> {
 
 fn bomb(target: &Target) -> Result<Seen, Trouble> {
     const SIZE: usize = 1 << 30;
-    const MOST_KIB: f64 = 256.0 * 1024.0;
+    const MAX_KIB: f64 = 256.0 * 1024.0;
     let bytes = serde_json::to_vec(&a_run()?)?;
     let reader = Reader::new(target, &bytes)?;
     let imported = reader.output(&["history", "import", "run.json"])?;
@@ -309,7 +309,7 @@ fn bomb(target: &Target) -> Result<Seen, Trouble> {
         &["history", "export"],
     ] {
         let most = most_resident(&reader, &file, reading)?;
-        seen.at_most(&format!("{}: KiB", reading.join(" ")), most, MOST_KIB);
+        seen.at_most(&format!("{}: KiB", reading.join(" ")), most, MAX_KIB);
     }
     Ok(seen)
 }

@@ -1,4 +1,4 @@
-//! Other users of the host who prepare the locations of files.
+//! Attacks by other users of the host, who prepare the locations of files.
 
 use std::{
     fs,

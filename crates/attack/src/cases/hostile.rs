@@ -142,7 +142,7 @@ fn log(target: &Target) -> Result<Seen, Trouble> {
 }
 
 fn long_reply(target: &Target) -> Result<Seen, Trouble> {
-    const MOST_KIB: f64 = 256.0 * 1024.0;
+    const MAX_KIB: f64 = 256.0 * 1024.0;
     let key = Key::generate()?;
     let mut seen = Seen::default();
     let listener = TcpListener::bind("127.0.0.1:0")?;
@@ -163,7 +163,7 @@ fn long_reply(target: &Target) -> Result<Seen, Trouble> {
     })?;
     let _ = child.kill();
     child.wait()?;
-    seen.at_most("KiB", most.resident_kib as f64, MOST_KIB);
+    seen.at_most("KiB", most.resident_kib as f64, MAX_KIB);
     // A connection that gets only bytes as a reply.
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let at = listener.local_addr()?;

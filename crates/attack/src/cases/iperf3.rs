@@ -105,7 +105,7 @@ fn flows(target: &Target) -> Result<Seen, Trouble> {
     })?;
     seen.at_most("streams", running as f64, 2.0);
     let more = most.threads.saturating_sub(scene.before.threads);
-    // A test and its streams, and those of the legitimate client.
+    // A test and its streams, and the threads of the legitimate client.
     seen.at_most("threads", more as f64, 4.0 + 8.0);
     scene.rests(&mut seen)?;
     Ok(seen)

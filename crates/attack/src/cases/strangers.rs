@@ -181,7 +181,7 @@ fn wrong_keys(target: &Target) -> Result<Seen, Trouble> {
     })?;
     seen.at_most("let in", let_in as f64, 0.0);
     let threads = most.threads.saturating_sub(scene.before.threads);
-    // Those of the legitimate client.
+    // The threads of the legitimate client.
     seen.at_most("threads", threads as f64, 8.0);
     scene.rests(&mut seen)?;
     Ok(seen)

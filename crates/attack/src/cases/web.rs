@@ -17,7 +17,7 @@ use crate::{
 
 /// The stranger's address.
 const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 5, 5));
-/// The address of one who has the token.
+/// Address of a client with the token.
 const HOLDER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 7, 7));
 /// The address of another user.
 const OTHER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 6, 6));
@@ -54,7 +54,7 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// The file in which the server keeps its token.
+/// The file in which the server stores its token.
 struct Token {
     _folder: tempfile::TempDir,
     file: String,
@@ -157,7 +157,7 @@ fn half_open(target: &Target) -> Result<Seen, Trouble> {
         format!("another address is answered: {status}"),
     );
     let threads = most.threads.saturating_sub(scene.before.threads);
-    // Those of the stranger, of the other user, and of the legitimate client.
+    // The threads of the stranger, of the other user, and of the legitimate client.
     seen.at_most("threads", threads as f64, 64.0 + 1.0 + 8.0);
     let memory = most.resident_kib.saturating_sub(scene.before.resident_kib);
     seen.at_most("KiB", memory as f64, 4096.0);

@@ -32,7 +32,7 @@ struct Load {
 }
 
 impl Load {
-    /// Returns true if everything that a start waits for is ready, or it cannot be started.
+    /// Returns true if all prerequisites of a start are ready, or it cannot be started.
     fn is_ready(&self) -> bool {
         match &self.order {
             _ if self.is_started => true,

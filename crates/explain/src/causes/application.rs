@@ -45,7 +45,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-/// Busy share of a processor from which a program may not have had the time to provide data.
+/// Busy share of a processor from which a program may have lacked the time to provide data.
 const BUSY: f64 = 0.9;
 
 /// Returns the actions, with the values of the Run.
@@ -92,7 +92,8 @@ fn test(dir: &DirectionView) -> Verdict {
             text!("the same plan between two hosts"),
         );
     }
-    // The sender of a measurement always has data: without them it had no time to provide any.
+    // The sender of a measurement always has data: if there is none, it lacked the time to provide
+    // it.
     let busy = dir.sender().busiest_core(&dir.samples_of(&load));
     if busy.is_some_and(|(share, _)| share >= BUSY) {
         return undecided(

@@ -14,10 +14,10 @@ pub(super) const WARN_US: f64 = 30_000.0;
 /// Added delay under load that requires action, µs.
 pub(super) const ACT_US: f64 = 60_000.0;
 
-/// Packets of a load that wait at a bottleneck however short its queue is: the one that is being
-/// sent and the two of the smallest window that keeps it busy (RFC 5681 section 4: an
+/// Packets of a load that wait at a bottleneck even with the shortest queue: the packet in
+/// transmission and the two of the smallest window that keeps the line busy (RFC 5681 section 4: an
 /// acknowledgement for every second segment). On a line of 256 kbit/s each takes 47 ms.
-const LEAST_PACKETS: f64 = 3.0;
+const MIN_PACKETS: f64 = 3.0;
 
 /// Share of datagrams lost above the capacity from which the queue was full.
 const OVERFLOWS: f64 = 0.05;
@@ -76,7 +76,7 @@ pub(super) fn fine_us(dir: &DirectionView, load: &Load) -> f64 {
     let packet = load.mss_bytes() + f64::from(dir.view.family.tcp_headers());
     let each_s = |bps: f64| packet * 8.0 / bps;
     let least = dir.carried_bps().filter(|bps| *bps > 0.0).map(each_s);
-    least.map_or(WARN_US, |s| WARN_US.max(LEAST_PACKETS * s * 1e6))
+    least.map_or(WARN_US, |s| WARN_US.max(MIN_PACKETS * s * 1e6))
 }
 
 /// The verdict if a queue that others fill, before the load as well, is not this direction's.
@@ -101,8 +101,8 @@ fn filled_by_others(dir: &DirectionView, added_us: f64) -> Result<(), Verdict> {
     }
 }
 
-/// The verdict if the delay added by TCP arises in the other direction: by its acknowledgements.
-/// UDP has none, so that its overload fills only this direction's queue.
+/// The verdict if the delay added by TCP arises in the other direction, from its acknowledgements.
+/// UDP has none, so its overload fills only this direction's queue.
 fn rises_here(dir: &DirectionView, added_us: f64) -> Result<(), Verdict> {
     let full = dir
         .sweep()

@@ -53,8 +53,8 @@ pub(super) fn below_capacity(dir: &DirectionView, load: &Load) -> Result<(f64, f
     Ok((filled, carries))
 }
 
-/// Returns true if a tunnel carries about as much as the path below it: then nothing on the hosts
-/// limits it. True of the underlay itself.
+/// Returns true if a tunnel carries about as much as the underlay: then nothing on the hosts limits
+/// it. Always true for the underlay.
 pub(super) fn carries_the_underlay(view: &View) -> bool {
     view.layer == Layer::Underlay
         || view.directions().iter().all(|dir| {

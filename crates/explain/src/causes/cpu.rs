@@ -142,12 +142,11 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
         }
     };
     let verdict = confirmed(Strength::of(&signs), text, evidence);
-    // Where TCP uses the full capacity of a line, a busy processor limits nothing. UDP meets the
-    // limit of a processor as TCP does, so that only work of others distinguishes the two. Work
-    // that was not seen is not held against the processor: one figure does not lead on a path that
-    // is full.
+    // If TCP uses the full capacity of a line, a busy processor limits nothing. A processor limits
+    // UDP as it does TCP, so only the work of other programs distinguishes the two cases. If that
+    // work is unknown, the processor is not blamed on a path that is full.
     let line = used.unwrap_or(0.0) + softirq < processor::MATTERS && filled(&view) && !signs[1];
-    // Between two programs of one host there is nothing else that could limit.
+    // Between two programs of one host nothing else can be the limit.
     if line || host.is_both_ends() {
         return verdict.at(Severity::Info);
     }

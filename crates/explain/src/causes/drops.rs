@@ -53,7 +53,7 @@ pub(super) fn udp_socket_drops<'a>(host: &Host<'a>, samples: &[&'a Sample]) -> O
     Some(compared(host, received + sent.sum::<f64>()))
 }
 
-/// Drops of a host beside TCP's retransmissions.
+/// Drops of a host compared with TCP's retransmissions.
 fn compared(host: &Host<'_>, lost: f64) -> Drops {
     let directions = host.view().directions();
     let again: Vec<f64> = directions.iter().filter_map(|w| w.retransmits()).collect();

@@ -42,7 +42,7 @@ const BUFFERS: [(&str, &str); 2] = [
 /// paths.
 const ODD: [&str; 7] = ["vegas", "westwood", "veno", "hybla", "lp", "nv", "yeah"];
 
-/// Maximum socket buffers below this come from outdated recipes, bytes.
+/// Maximum socket buffers below this originate from outdated recipes, bytes.
 const TINY: u64 = 1 << 20;
 
 pub(super) const CAUSE: Cause = Cause {

@@ -98,14 +98,14 @@ fn test(dir: &DirectionView) -> Verdict {
             Need::Idle.settle(),
         );
     };
-    let (varies, rise) = (
+    let (above_min, rise) = (
         p95 - idle.min_us,
         (idle.min_us / 8.0).clamp(RISE_US[0], RISE_US[1]),
     );
-    if varies < rise {
+    if above_min < rise {
         return ruled_out(text!(
-            "the idle RTT varies by {varies}, and slow start ends at an increase of {rise}",
-            varies = time(varies.max(0.0)),
+            "the 95th percentile of the idle RTT is {above_min} above its minimum, and slow start ends at an increase of {rise}",
+            above_min = time(above_min.max(0.0)),
             rise = time(rise)
         ));
     }
@@ -182,7 +182,7 @@ fn test(dir: &DirectionView) -> Verdict {
         .bound(text!("at least half")),
         figure(
             text!("idle RTT, minimum to 95th percentile"),
-            Value::Us(varies),
+            Value::Us(above_min),
         )
         .bound(text!(
             "above {rise}, which ends slow start",
@@ -211,8 +211,8 @@ fn test(dir: &DirectionView) -> Verdict {
         );
     }
     let text = text!(
-        "the idle delay varies by {varies}, which ends slow start at {share} of the bandwidth-delay product, and cubic reaches {goodput} of {carries}",
-        varies = time(varies),
+        "the idle RTT rises up to {above_min} above its minimum (P95), which ends slow start at {share} of the bandwidth-delay product, and cubic reaches {goodput} of {carries}",
+        above_min = time(above_min),
         share = percent(share),
         goodput = rate(load.goodput_bps),
         carries = rate(carries)

@@ -22,21 +22,22 @@ const ACKNOWLEDGEMENTS: f64 = 0.4;
 
 /// Minimum number of loss events that are not chance.
 const EVENTS: usize = 2;
-/// Share of the capacity below which TCP gets too little for its own slowness to explain it.
+/// Share of the capacity below which TCP's goodput is too low to be explained by its own slow
+/// growth.
 const STARVES: f64 = 0.7;
 
 /// Evidence of other traffic in one direction.
 pub(super) struct Others {
     /// Idle round trip above the path's smallest, µs, if a queue makes it.
     pub idle_us: Option<f64>,
-    /// Round trip beside a load too slow to queue by itself, above the path's smallest, µs.
+    /// Round trip during a load too slow to build a queue, above the path's smallest, µs.
     pub loaded_us: Option<f64>,
-    /// A step of UDP below the capacity that meets a full queue.
+    /// A step of UDP below the capacity with a full queue.
     pub overflow: Option<Overflow>,
     /// True if datagrams arrive as evenly as they were sent, so that there is no such queue on the
     /// path.
     pub even: bool,
-    /// Loss events of TCP in a queue, and all of them.
+    /// Loss events of TCP in a queue, and all loss events.
     pub queued: [usize; 2],
     /// True if TCP fills the other direction, but is far from filling this one.
     pub only: bool,
@@ -51,8 +52,9 @@ fn only(dir: &DirectionView, load: &Load) -> bool {
     starves && !brief::is(dir, load) && back.default_load().is_some_and(|l| fills(&l))
 }
 
-/// Highest round trip, µs, at which a loss event is no overflow of a plain queue; `None` if the
-/// direction's full queue is too short or not known, so that no loss can be distinguished from one.
+/// Highest round trip, µs, at which a loss event is not an overflow of a FIFO queue; `None` if the
+/// direction's full queue is too short or unknown, so that losses cannot be distinguished from
+/// overflow.
 pub(super) fn half_full_us(dir: &DirectionView) -> Option<f64> {
     Some(dir.view.base_us()? + QUEUED * depth_us(dir, full_us(dir)?)?)
 }
@@ -84,8 +86,8 @@ fn chance_us(dir: &DirectionView) -> f64 {
     }
 }
 
-/// Round trip with this direction's queue full, µs: beside UDP above the capacity, or the highest
-/// beside TCP where no step of UDP got there.
+/// Round trip with this direction's queue full, µs: during UDP above the capacity, or the highest
+/// during TCP if no step of UDP reached it.
 fn full_us(dir: &DirectionView) -> Option<f64> {
     let udp = dir.sweep().and_then(|sweep| sweep.above?.rtt_us);
     let highest = || {

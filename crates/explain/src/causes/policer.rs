@@ -17,14 +17,15 @@ use crate::{
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// TCP over UDP above which a rate is not enforced: a bucket of tokens lets little more through.
+/// Ratio of TCP to UDP above which a rate is not enforced: a token bucket passes little more than
+/// its rate.
 const EXCEEDS: f64 = 1.2;
 /// Share of the rate from which TCP reaches it.
 const NEAR: f64 = 0.5;
 /// Median rise of TCP's own RTT, as a share of the time of a packet at the rate, above which
-/// packets wait for others before them.
+/// packets wait behind others.
 const DELAYED: f64 = 0.5;
-/// Share of reordered datagrams from which TCP's losses may be none.
+/// Share of reordered datagrams from which TCP's losses may be spurious.
 const REORDERED: f64 = 0.001;
 /// Increase of TCP's own RTT by packet bursts without any queue, as a share.
 const SMOOTHED: f64 = 0.05;
@@ -93,8 +94,8 @@ fn test(dir: &DirectionView) -> Verdict {
         && over > EXCEEDS
     {
         return ruled_out(text!(
-            "TCP delivers {over} times as much as UDP: nothing drops traffic above that rate",
-            over = format!("{over:.2}")
+            "TCP delivers {over} as much as UDP: nothing drops traffic above that rate",
+            over = Value::Ratio(over)
         ));
     }
     let packet_us = models::packet_us(sweep.capacity_bps);
@@ -210,7 +211,7 @@ fn test(dir: &DirectionView) -> Verdict {
     let apart = plain.as_ref().is_some_and(|load| apart(dir, &sweep, load));
     let filled = plain.as_ref().and_then(|load| dir.utilization(load));
     match filled {
-        // It is present and costs nothing: worth mentioning, but nothing to repair.
+        // It is present without cost: reported, but with nothing to repair.
         Some(filled) if filled >= FULL || apart => verdict.at(Severity::Info),
         _ => verdict,
     }
@@ -224,8 +225,8 @@ fn apart(dir: &DirectionView, sweep: &Sweep, load: &Load) -> bool {
     sweep.below.loss_runs >= 3.0 && events.or_else(|| load.loss()).is_some_and(|p| !often(p))
 }
 
-/// The fastest TCP load that reaches the rate, with the fewest flows: it comes near it, or its
-/// bursts are lost on a path that loses nothing below the rate.
+/// The fastest TCP load that reaches the rate, with the fewest flows: it comes close to the rate,
+/// or its bursts are lost on a path without loss below the rate.
 fn reached(dir: &DirectionView) -> Option<Load> {
     let loads = dir.loads();
     let fewest = loads.iter().map(|l| l.flows).min()?;

@@ -122,8 +122,8 @@ fn test(dir: &DirectionView) -> Verdict {
     }
     let bbr = dir.load_with("bbr").filter(|b| b.cc != load.cc);
     let gain = bbr.as_ref().and_then(|bbr| dir.gain(bbr, &load));
-    // The formula holds in the long run; a load of seconds also contains its start. Losses that are
-    // seen one by one need no formula.
+    // The formula applies in the long run; a load of seconds also contains its start. Individually
+    // observed losses need no formula.
     let seen = events.as_ref().is_some_and(Events::show_loss)
         || from == From::Udp && gain.is_some_and(|g| g >= GAIN);
     if ratio > HIGH && !seen {
@@ -213,10 +213,10 @@ fn evidence(
 ) -> Vec<EvidenceItem> {
     let below = &sweep.below;
     let seen = match from {
-        From::Udp => figure(text!("UDP loss below capacity"), Value::Share(loss))
+        From::Udp => figure(text!("UDP loss events below capacity"), Value::Share(loss))
             .formula(text!(
-                "{lost} of {sent} datagrams at up to {below}",
-                lost = whole(below.lost),
+                "{events} runs of lost datagrams over {sent} datagrams, at up to {below}",
+                events = whole(below.loss_runs),
                 sent = whole(below.sent),
                 below = rate(sweep.below_bps)
             ))

@@ -95,7 +95,7 @@ fn test(view: &View) -> Verdict {
     {
         return ruled_out(text!("the tunnel's status shows a direct connection"));
     }
-    // A tunnel that was idle before and after the measurement may have been relayed in between.
+    // A tunnel that was idle before and after the measurement may have been relayed during it.
     if tunnels
         .iter()
         .any(|(_, t)| t.path == Some(TunnelPath::Idle))

@@ -76,11 +76,11 @@ fn test(dir: &DirectionView) -> Verdict {
             Need::Sweep.settle(),
         );
     }
-    // One datagram of some hundred proves nothing, either.
+    // A single datagram of some hundred is no evidence, either.
     let by_udp = dir
         .sweep()
         .is_some_and(|s| s.below.reordered_share() >= SEEN && s.below.reordered >= MIN_OVERTAKEN);
-    // One needless retransmission of one proves nothing.
+    // A single spurious retransmission is no evidence.
     let by_tcp = seen
         && load
             .spurious_interval()
@@ -146,8 +146,8 @@ fn test(dir: &DirectionView) -> Verdict {
 }
 
 /// Returns true if the congestion control reacts too rarely for its goodput: overtaken packets slow
-/// a sender down only where it takes them for lost, and then it retransmits. BBR does not react to
-/// that.
+/// a sender down only if it assumes that they are lost, and then it retransmits. BBR does not react
+/// to that.
 fn harmless(load: &Load) -> bool {
     let Some(again) = load.retransmitted_segments() else {
         return false;
@@ -161,8 +161,8 @@ fn harmless(load: &Load) -> bool {
     }
 }
 
-/// Verdict from TCP alone. Segments leave in bursts and see queues that UDP at an even rate does
-/// not, so it may be true; where UDP shows that order is kept, it is only mentioned.
+/// Verdict from TCP alone. Segments leave in bursts and encounter queues that UDP at an even rate
+/// does not, so it may be true; if UDP shows no reordering, it is informational.
 fn by_tcp_alone(
     dir: &DirectionView,
     load: &Load,

@@ -14,17 +14,17 @@ use crate::{
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
 
-/// Share of probes lost under load from which their place is looked for: below, a few probes more
-/// or less decide.
+/// Share of probes lost under load from which the loss is located: below, the result depends on a
+/// few probes.
 const LOST: f64 = 0.003;
-/// Share of datagrams that a path loses at least below its capacity, from which it has loss that no
-/// queue makes.
+/// Minimum share of datagrams lost below the capacity from which a path has loss that no queue
+/// causes.
 const RANDOM: f64 = 0.001;
-/// Share of idle probes without an answer from which a third point that runs no agent is one that
-/// answers only some.
+/// Share of unanswered idle probes from which a third point without an agent counts as answering
+/// only some.
 const SILENT: f64 = 0.01;
-/// Share of the whole from which a segment has most of it.
-const MOST: f64 = 0.5;
+/// Share of the total from which a segment causes most of it.
+const MAX: f64 = 0.5;
 /// The same for strong evidence.
 const NEARLY_ALL: f64 = 0.8;
 /// Maximum excess of a third point's answer time over that of the far end behind it, µs: two sets
@@ -62,7 +62,7 @@ pub(super) fn test(dir: &DirectionView, place: Place) -> Verdict {
     if let Some(verdict) = unreliable(third.answers, &segments) {
         return verdict;
     }
-    let own = |fault: &&Fault| (fault.near >= MOST) == (place == Place::Near);
+    let own = |fault: &&Fault| (fault.near >= MAX) == (place == Place::Near);
     let Some(fault) = faults.iter().find(own) else {
         return ruled_out(text!("most of it arises on the other segment"));
     };
@@ -98,10 +98,10 @@ fn faults(dir: &DirectionView, segments: &Segments) -> Vec<Fault> {
     faults
 }
 
-/// Loss that is there without a full queue, and its place. A queue that overflows under a load is
-/// no fault of its own, and adds its losses to those beside the load of one direction: the
-/// direction with fewer shows what all packets meet. Probes are lost both ways, so that both
-/// directions have the same verdict.
+/// Loss without a full queue, and its location. A queue that overflows under a load is a separate
+/// cause and adds its losses to the probes during the load of one direction: the direction with
+/// fewer losses shows the loss of all packets. Probes are lost in both directions, so both have the
+/// same verdict.
 fn loss(dir: &DirectionView) -> Option<Fault> {
     let directions = dir.view.directions();
     let below = directions.iter().filter_map(|dir| dir.sweep());
@@ -121,7 +121,7 @@ fn loss(dir: &DirectionView) -> Option<Fault> {
     })
 }
 
-/// The verdict if the third point's answers are those of a busy or silent host.
+/// The verdict if the third point answers like a busy or silent host.
 fn unreliable(answers: ThirdAnswers, segments: &Segments) -> Option<Verdict> {
     if answers == ThirdAnswers::Agent {
         return None;

@@ -99,7 +99,7 @@ fn test(host: &Host) -> Verdict {
     );
     let most = share.is_some_and(|s| s > 0.5);
     let verdict = confirmed(Strength::of(&[share.is_some(), most]), text, evidence);
-    // Drops that TCP recovers from on a path that it fills cost nothing.
+    // Drops cost nothing if TCP recovers from them and fills the path.
     match filled(&host.view()) && carries_the_underlay(&host.view()) {
         true => verdict.at(Severity::Low),
         false => verdict,

@@ -80,8 +80,8 @@ fn test(dir: &DirectionView) -> Verdict {
             capacity = rate(sweep.capacity_bps)
         ));
     }
-    // A queue may shut out UDP that exceeds its share by far, for a while: a rate that was
-    // delivered once counts.
+    // A queue may temporarily drop UDP that far exceeds its share: the highest delivered rate
+    // counts.
     let most = sweep.most_received_bps().max(sweep.capacity_bps);
     let ratio = outside.packets_bps(&tcp) / most.max(1.0);
     if ratio < MORE {

@@ -47,7 +47,7 @@ impl Composer<'_> {
     fn step(&mut self, line: &Line, rate: f64, carries: f64) -> SweepStep {
         let sent = (rate / 8.0 / PAYLOAD).max(200.0);
         let mut lost = 0.0;
-        // One draw per datagram, for realistic variance of small losses.
+        // A random number per datagram, for realistic variance of small losses.
         for _ in 0..sent as u64 {
             if self.uniform() < line.loss {
                 lost += 1.0;

@@ -93,7 +93,7 @@ impl Outcome {
         self.found.first().filter(|f| f.asserts())
     }
 
-    /// Each found cause, with whether it is correct; without those that count as neither.
+    /// Each found cause with its correctness; without causes that count as neither.
     pub fn judged(&self) -> Vec<(&Found, bool)> {
         let mut seen: Vec<&CauseCode> = Vec::new();
         let mut judged = Vec::new();

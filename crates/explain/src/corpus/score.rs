@@ -13,23 +13,23 @@ use crate::{calibration, registry};
 pub struct Score {
     /// Scenarios.
     pub scenarios: usize,
-    /// Those whose first finding is a true cause.
+    /// Scenarios whose first finding is a true cause.
     pub top_right: usize,
     /// Scenarios measured in the lab.
     pub lab: usize,
-    /// Those of them whose first finding is a true cause.
+    /// Lab scenarios whose first finding is a true cause.
     pub top_right_lab: usize,
     /// Held-out scenarios.
     pub held_out: usize,
-    /// Those of them whose first finding is a true cause.
+    /// Held-out scenarios whose first finding is a true cause.
     pub top_right_held_out: usize,
     /// Healthy scenarios.
     pub healthy: usize,
-    /// Those of them with a false alarm.
+    /// Healthy scenarios with a false alarm.
     pub false_alarms: usize,
     /// Scenarios with several causes.
     pub pairs: usize,
-    /// Those of them with all causes found.
+    /// Scenarios with several causes, all of them found.
     pub pairs_named: usize,
     /// Scenarios whose first remedy is another congestion control although no true cause requires
     /// it.
@@ -49,7 +49,7 @@ pub struct Score {
 pub struct Counts {
     /// Scenarios in which it is a true cause.
     pub there: usize,
-    /// Those of them in which it was found.
+    /// Scenarios in which it is a true cause and was found.
     pub found: usize,
     /// False positives.
     pub wrongly: usize,

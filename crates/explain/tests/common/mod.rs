@@ -1,4 +1,4 @@
-//! Runs that were kept as files of `tests/runs`.
+//! Recorded runs in `tests/runs`.
 
 #![allow(clippy::unwrap_used, unreachable_pub)]
 
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use model::{findings::Findings, run::Run};
 
-/// The findings of a kept Run, by its name.
+/// The findings of a recorded Run, by its name.
 pub fn findings(name: &str) -> Findings {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs");
     let packed = std::fs::read(folder.join(format!("{name}.json.zst"))).unwrap();

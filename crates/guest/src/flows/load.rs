@@ -24,7 +24,7 @@ use traffic::{
 /// Bytes of the greeting of a request.
 const GREETING: usize = 16;
 
-/// Timeout of each read of an answer: longer than any cell.
+/// Timeout of each read of a response: longer than any cell.
 const TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
 /// The halves of a flow.
@@ -42,7 +42,7 @@ pub(super) enum Load {
         server: Arc<RequestServer>,
         /// Bytes of a request, which the records count as well.
         up: u64,
-        /// Bytes of an answer.
+        /// Bytes of a response.
         down: u64,
     },
 }
@@ -58,7 +58,7 @@ pub(super) struct Ended {
     pub(super) error: Option<Text>,
 }
 
-/// Requests of one size, one after the other.
+/// Consecutive requests of one size.
 pub(super) struct Requests {
     pub(super) start: Instant,
     pub(super) up: u64,
@@ -72,7 +72,7 @@ impl Requests {
     /// The guest lacks threads.
     pub(super) fn start(self, listener: TcpListener, connect: Connect) -> io::Result<Load> {
         let Self { start, up, down } = self;
-        // An answer of nothing would not show that the request has arrived.
+        // An empty response would not show that the request has arrived.
         let bytes = down.max(1);
         let server = Arc::new(RequestServer::new(server::Config {
             service: Service::Short,
@@ -83,7 +83,7 @@ impl Requests {
             lease: Lease::own(Duration::MAX, None, None),
         }));
         let taking = server.clone();
-        // It waits for a next client that never comes; it ends with the process.
+        // The thread waits for another client, and ends with the process.
         spawn("accept", move || {
             loop {
                 if let Ok((stream, _)) = listener.accept() {
@@ -133,7 +133,7 @@ impl Load {
         }
     }
 
-    /// Samples its sockets, if it is one whose sockets stay.
+    /// Samples its sockets, if they exist for the whole load.
     pub(super) fn sample(&mut self, at_ns: i64, of_sender: bool, of_receiver: bool) {
         if let Self::Tcp { sender, receiver } = self {
             if of_sender {

@@ -11,6 +11,7 @@ use model::{
     cell::{Cell, End, EndQdisc, Traffic, TrafficKind, TunnelAt},
     net::{Direction, Side},
     record::{Flow as Info, FlowKind},
+    text,
     units::Rate,
 };
 use sys::{
@@ -31,7 +32,7 @@ use traffic::{
 use super::load::{Load, Requests};
 use crate::times::{Times, address};
 
-/// First port of the servers; each flow has its own, so that no order of arrival matters.
+/// First port of the servers; each flow has its own, so that the order of arrival is irrelevant.
 const PORT: u16 = 10_000;
 
 /// Unsent bytes a bulk sender may queue: enough to never run dry between two wake-ups, little
@@ -95,7 +96,7 @@ impl Site<'_> {
         Ok(SocketAddr::new(address(self.bed.far())?, PORT + self.id))
     }
 
-    /// Options of the two sockets: only the sender's congestion control matters.
+    /// Options of the two sockets: only the sender's congestion control is relevant.
     fn options(&self, sends: bool) -> TcpOptions {
         let lowat = self.sending_end().notsent_lowat;
         let lowat = lowat.map_or(UNSENT, |b| u32::try_from(b.0).unwrap_or(u32::MAX));
@@ -123,10 +124,10 @@ impl Site<'_> {
         let (listener, mut connector) = (self.listen()?, self.connector()?);
         let accept: Opener<TcpStream> = Box::new(move || {
             let accepted = listener.accept().map(|(stream, _)| stream);
-            accepted.map_err(|e| io::Error::new(e.kind(), format!("accept: {e}")))
+            accepted.map_err(|e| io::Error::new(e.kind(), text!("accept: {error}", error = &e)))
         });
         let connect: Opener<TcpStream> = Box::new(move || {
-            connector().map_err(|e| io::Error::new(e.kind(), format!("connect: {e}")))
+            connector().map_err(|e| io::Error::new(e.kind(), text!("connect: {error}", error = &e)))
         });
         let sends = |direction| (self.direction == direction).then_some(zeroes);
         let far = Box::new(TcpLoad::driven(accept, sends(Direction::Down), start)?);

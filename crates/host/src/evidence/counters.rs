@@ -79,8 +79,8 @@ pub(super) fn device(device: &Device, groups: &mut Groups) {
     groups.insert(format!("nic.{}", device.name), all);
 }
 
-/// Parent of a queue, and its kind: `root.fq_codel`, `8001:1.fq`. Handles of default queues
-/// are all the same, and so do not distinguish those of a device with several queues.
+/// Parent of a queue, and its kind: `root.fq_codel`, `8001:1.fq`. All default queues have the same
+/// handle, which does not distinguish the queues of a multi-queue device.
 pub(super) fn place(qdisc: &QdiscStats) -> String {
     let parent = match qdisc.parent {
         // The root queue discipline of some kernels.
@@ -194,8 +194,8 @@ fn sockets(net: &Net) -> Option<Vec<UdpSocket>> {
     Some(all)
 }
 
-/// Increase of the drops of UDP sockets: of all together, and of those of the tunnel's port. A
-/// socket's count goes with it, so sockets are compared one by one.
+/// Increase of the drops of all UDP sockets, and of the tunnel's sockets by their port. A counter
+/// disappears with its socket, so sockets are compared individually.
 pub(super) fn udp_drops(before: &Net, after: &Net, port: Option<u16>) -> Option<Counters> {
     let before = sockets(before)?;
     let then: BTreeMap<u64, u64> = before.iter().map(|s| (s.inode, s.drops)).collect();

@@ -7,8 +7,8 @@ use sys::procfs::{self, CoreTicks, TaskTicks};
 
 use super::Scope;
 
-/// Most threads that are listed.
-const MOST_THREADS: usize = 64;
+/// Maximum number of listed threads.
+const MAX_THREADS: usize = 64;
 
 /// Processor time used up to a moment.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl Times {
     }
 }
 
-/// The use in between; `None` if it could not be read, or the interval is shorter than a
+/// The use between two readings; `None` if it could not be read, or the interval is shorter than a
 /// tick.
 pub(super) fn used((before, after): (&Times, &Times)) -> Option<CpuUse> {
     let then: BTreeMap<u32, &CoreTicks> = before.cores.iter().map(|c| (c.cpu, c)).collect();
@@ -81,8 +81,8 @@ fn shares(then: &CoreTicks, now: &CoreTicks) -> Option<CoreShares> {
     })
 }
 
-/// Threads that used any time, the busiest first. A thread that began in between has used all its
-/// time in it.
+/// Threads that used any time, the busiest first. A thread that started in the interval used all
+/// its time in it.
 fn threads(before: &Times, after: &Times) -> Vec<ThreadUse> {
     let key = |task: &TaskTicks| (task.tid, task.started);
     let then: BTreeMap<_, &TaskTicks> = before.tasks.iter().map(|(_, t)| (key(t), t)).collect();
@@ -109,7 +109,7 @@ fn threads(before: &Times, after: &Times) -> Vec<ThreadUse> {
         .filter(|t| t.user_s + t.system_s > 0.0)
         .collect();
     used.sort_by(|a, b| (b.user_s + b.system_s).total_cmp(&(a.user_s + a.system_s)));
-    used.truncate(MOST_THREADS);
+    used.truncate(MAX_THREADS);
     used
 }
 
@@ -142,7 +142,8 @@ mod tests {
         }
     }
 
-    /// A number is used again by a later thread: its time before does not count against that one's.
+    /// A number is reused by a later thread, whose time must not be reduced by that of the earlier
+    /// one.
     #[test]
     fn a_thread_of_the_same_number_is_another_thread() {
         let times = |started, user| Times {

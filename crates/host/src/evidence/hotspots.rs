@@ -17,11 +17,11 @@ use sys::perf::{PerfError, Sampler, Samples};
 
 pub use classes::class;
 
-/// Samples a second on each processor; not a divisor of the kernel's tick, with which it would run
-/// in step.
+/// Samples a second on each processor; not a multiple or divisor of the kernel's tick, to avoid
+/// sampling in lockstep.
 const FREQUENCY_HZ: u32 = 997;
 /// Functions that are listed by name.
-const MOST_FUNCTIONS: usize = 10;
+const MAX_FUNCTIONS: usize = 10;
 
 /// True while a profile is being recorded: its buffers are some hundred kB for each processor, so a
 /// process records one at a time.
@@ -30,7 +30,7 @@ static RECORDING: AtomicBool = AtomicBool::new(false);
 /// Reason for the lack of a profile.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// Only one is recorded at a time.
+    /// Only one profile can be recorded at a time.
     #[error("another profile of the processors is being recorded")]
     Busy,
     /// The kernel refused.
@@ -66,7 +66,7 @@ impl Recording {
         if RECORDING.swap(true, Ordering::AcqRel) {
             return Err(ProfileError::Busy);
         }
-        // If the following fails, the drop of this permits others again.
+        // If a later step fails, dropping this permits other recordings again.
         let mut recording = Recording { sampler: None };
         let sampler = Sampler::start(FREQUENCY_HZ)?;
         recording.sampler = Some(sampler);
@@ -108,7 +108,7 @@ pub struct Symbols<'a> {
 impl<'a> Symbols<'a> {
     /// Finds the functions of `addresses`, which are sorted, in text like `/proc/kallsyms`:
     /// address, type, name, and the module in brackets. The file has some 10 MB, so only the
-    /// functions found are kept. `None` if it has no addresses.
+    /// matching functions are stored. `None` if it has no addresses.
     ///
     /// # Errors
     /// The text cannot be read.
@@ -145,7 +145,7 @@ impl<'a> Symbols<'a> {
     }
 }
 
-/// A function with an address; variables (types other than `t` and `w`) are none.
+/// A function with an address; `None` for variables (types other than `t` and `w`).
 fn symbol(line: &str) -> Option<(u64, &str, &str)> {
     let mut words = line.split_whitespace();
     let address = u64::from_str_radix(words.next()?, 16)
@@ -179,7 +179,7 @@ fn summary(samples: &Samples, symbols: &Symbols<'_>, frequency_hz: u32) -> HotSp
     add(HotSpotClass::Other, samples.other);
     let mut top: Vec<(&str, u64)> = functions.into_iter().collect();
     top.sort_by_key(|&(name, count)| (std::cmp::Reverse(count), name));
-    top.truncate(MOST_FUNCTIONS);
+    top.truncate(MAX_FUNCTIONS);
     HotSpots {
         samples: all,
         lost: samples.lost,

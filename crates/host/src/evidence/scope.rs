@@ -1,4 +1,5 @@
-//! Scope of the evidence: devices, process and threads, found once so that snapshots cost little.
+//! Scope of the evidence: devices, process and threads, determined once so that snapshots are
+//! cheap.
 
 use model::facts::{HostFacts, Machine, TunnelKind};
 use sys::{ethtool, procfs};
@@ -8,10 +9,10 @@ const TELLING: &[&str] = &[
     "drop", "discard", "err", "miss", "fifo", "overrun", "no_buf", "nobuf", "no_desc", "exceeded",
     "timeout", "crc", "full", "fail", "retries", "pause", "out_of_",
 ];
-/// Most counters of one driver that are kept; drivers with a set for each queue have thousands.
-const MOST_STATISTICS: usize = 512;
-/// Most threads of the kernel in a scope.
-const MOST_THREADS: usize = 512;
+/// Maximum number of stored counters per driver; drivers with counters per queue have thousands.
+const MAX_STATISTICS: usize = 512;
+/// Maximum number of kernel threads in a scope.
+const MAX_THREADS: usize = 512;
 /// The parent of all threads of the kernel.
 const KTHREADD: u32 = 2;
 
@@ -25,14 +26,14 @@ pub struct Scope {
     pub(super) cpu: bool,
 }
 
-/// One device, and which counters of its driver are worth keeping.
+/// A device and the relevant counters of its driver.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Device {
     pub(super) name: String,
     pub(super) index: u32,
     /// Number of the driver's counters.
     pub(super) statistics: usize,
-    /// Places and names of those wanted.
+    /// Indices and names of the relevant counters.
     pub(super) wanted: Vec<(usize, String)>,
 }
 
@@ -88,13 +89,13 @@ fn device(name: &str, index: u32) -> Device {
             .into_iter()
             .enumerate()
             .filter(|(_, name)| telling(name))
-            .take(MOST_STATISTICS)
+            .take(MAX_STATISTICS)
             .collect(),
     }
 }
 
-/// Threads of the kernel that handle packets: softirqs, NAPI, and if WireGuard encrypts there, the
-/// workers. Workers that start later are not seen.
+/// Threads of the kernel that handle packets: softirqs, NAPI, and and WireGuard's workers if it
+/// encrypts there. Workers that start later are not included.
 fn kernel_threads(wireguard: bool) -> Vec<u32> {
     let of_network = |name: &str| {
         let always = ["ksoftirqd/", "napi/", "irq/"];
@@ -107,6 +108,6 @@ fn kernel_threads(wireguard: bool) -> Vec<u32> {
             let task = procfs::task(&text)?;
             (task.parent == KTHREADD && of_network(&task.name)).then_some(pid)
         })
-        .take(MOST_THREADS)
+        .take(MAX_THREADS)
         .collect()
 }

@@ -50,8 +50,8 @@ fn facts(device: &str, index: u32, port: Option<u16>) -> HostFacts {
     }
 }
 
-/// More datagrams than a socket's buffer holds: the drops are at the socket, in nstat, and the rest
-/// waits.
+/// More datagrams than fit a socket's buffer: the drops are counted at the socket and in nstat; the
+/// others wait.
 #[test]
 fn drops_of_a_udp_socket_are_reported_by_its_port() {
     let Some(ns) = netns() else { return };
@@ -74,7 +74,7 @@ fn drops_of_a_udp_socket_are_reported_by_its_port() {
         assert!(evidence.levels[&format!("{port}.rx_queue_bytes")] > 0);
         assert_eq!(evidence.counter("nic.lo.tx_packets"), Some(300));
         assert_eq!(evidence.counter("nic.lo.rx_dropped"), Some(0));
-        // A socket that is closed takes its drops with it; no counter decreases.
+        // The drops of a closed socket disappear; no counter decreases.
         drop(full);
         let gone = after.until(&Snapshot::take(&scope));
         assert_eq!(gone.counter("udp.drops"), Some(0));
@@ -82,7 +82,7 @@ fn drops_of_a_udp_socket_are_reported_by_its_port() {
     .unwrap();
 }
 
-/// A shaper of 1 Mbit/s with room for about 20 packets, and 200 sent at once.
+/// A shaper of 1 Mbit/s with a queue of about 20 packets, and a burst of 200.
 #[test]
 fn drops_of_a_queue_are_reported_by_device_and_place() {
     let Some(ns) = netns() else { return };
@@ -108,7 +108,7 @@ fn drops_of_a_queue_are_reported_by_device_and_place() {
         let before = Snapshot::take(&scope);
         let socket = UdpSocket::bind("10.1.2.3:0").unwrap();
         for _ in 0..200 {
-            // Refusal for lack of room is expected.
+            // ENOBUFS is expected.
             let _ = socket.send_to(&[0; 950], "10.1.2.4:9");
         }
         let evidence = before.until(&Snapshot::take(&scope));

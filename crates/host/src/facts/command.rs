@@ -82,7 +82,7 @@ pub(super) fn output(argv: &[&str]) -> Result<String, CommandError> {
         std::thread::spawn(move || {
             let mut text = String::new();
             let read = out.take(LONGEST).read_to_string(&mut text);
-            // After the timeout there is no receiver.
+            // After the timeout the receiver is gone.
             let _ = sender.send(read.map(|_| text));
         });
     }

@@ -15,7 +15,7 @@ const ARPHRD_ETHER: u16 = 1;
 const ARPHRD_PPP: u16 = 512;
 const ARPHRD_LOOPBACK: u16 = 772;
 
-/// Offloads that bear on packets, and not on filters or encryption of links.
+/// Offloads that affect packets, without filters and link encryption.
 const OFFLOADS: &[&str] = &[
     "rx-checksum",
     "tx-checksum-ipv4",

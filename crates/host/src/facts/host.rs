@@ -11,7 +11,7 @@ use sys::procfs;
 
 use super::Notes;
 
-/// Parameters that matter to transport and to the queues below it.
+/// Parameters relevant to transport and to the queues below it.
 const SYSCTLS: &[&str] = &[
     "net.core.default_qdisc",
     "net.core.netdev_budget",
@@ -114,8 +114,8 @@ fn unread(name: &str, error: &std::io::Error) -> Text {
     text!("cannot read {name}: {error}", name = name, error = error)
 }
 
-/// The value of a parameter with blanks for tabs. Some belong to the first network namespace only
-/// and are missing in others; that is no fault.
+/// The value of a parameter with blanks for tabs. Some exist in the initial network namespace only;
+/// their absence in others is not an error.
 fn sysctl(name: &str) -> Option<String> {
     let value = sys::sysctl::read(name).ok()?;
     Some(value.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -173,7 +173,7 @@ fn machine(info: Option<&procfs::CpuInfo>) -> Option<Machine> {
         return named(&kind);
     }
     firmware().or_else(|| {
-        // No hypervisor answered on a processor whose flags are known.
+        // No hypervisor flag, on a processor with known flags.
         let flags = info?.flags.as_ref()?;
         (flags.iter().any(|f| f == "fpu")).then_some(Machine::BareMetal)
     })

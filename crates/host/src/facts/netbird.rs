@@ -1,5 +1,4 @@
-//! The document of `netbird status --json` (client/status/status.go of NetBird 0.78:
-//! `OutputOverview`).
+//! Parser of `netbird status --json` (client/status/status.go of NetBird 0.78: `OutputOverview`).
 
 use std::net::IpAddr;
 
@@ -8,7 +7,7 @@ use serde_json::Value;
 
 use super::status::{PeerStatus, Status, closest, list, longest, prefixes, seconds, text};
 
-/// Parses the document, with the peer that has an address or routes it. `None` if it is no such
+/// Parses the document, with the peer that has an address or routes it. `None` if it is another
 /// document.
 pub fn parse(json: &str, toward: IpAddr) -> Option<Status> {
     let document: Value = serde_json::from_str(json).ok()?;
@@ -31,7 +30,7 @@ fn prefix_len(peer: &Value, address: IpAddr) -> Option<u8> {
     longest(prefixes(own.chain(list(peer, "networks"))), address)
 }
 
-/// Older versions give a peer's address the length of the whole network.
+/// Older versions report a peer's address with the prefix length of the whole network.
 fn is_network(ip: &Value) -> bool {
     ip.as_str()
         .and_then(|ip| ip.split_once('/'))

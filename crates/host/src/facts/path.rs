@@ -1,4 +1,4 @@
-//! The path to an address: route, devices, tunnel; then the same for the tunnel's far end.
+//! The path to an address: route, devices and tunnel, then recursively for the tunnel's far end.
 
 use std::net::IpAddr;
 
@@ -11,9 +11,9 @@ use sys::{link::Link, route::Query};
 use super::{Notes, device, stack::Stack, tunnel};
 
 /// Tunnels in tunnels are followed this deep.
-const MOST_LAYERS: usize = 4;
+const MAX_LAYERS: usize = 4;
 /// Devices below each other are followed this deep.
-const MOST_DEVICES: usize = 8;
+const MAX_DEVICES: usize = 8;
 
 pub(super) fn facts(toward: IpAddr, notes: &mut Notes) -> PathFacts {
     let mut path = PathFacts {
@@ -30,7 +30,7 @@ pub(super) fn facts(toward: IpAddr, notes: &mut Notes) -> PathFacts {
     };
     let mut next = Some(Query::to(toward));
     while let Some(query) = next.take()
-        && path.layers.len() < MOST_LAYERS
+        && path.layers.len() < MAX_LAYERS
         && !path.layers.iter().any(|l| l.toward == query.to)
     {
         let (layer, below) = layer(&mut stack, query, notes);
@@ -40,7 +40,7 @@ pub(super) fn facts(toward: IpAddr, notes: &mut Notes) -> PathFacts {
     path
 }
 
-/// One layer, and the query for the next.
+/// A layer, and the query for the next one.
 fn layer(stack: &mut Stack, query: Query, notes: &mut Notes) -> (LayerFacts, Option<Query>) {
     let mut layer = LayerFacts {
         toward: query.to,
@@ -51,7 +51,7 @@ fn layer(stack: &mut Stack, query: Query, notes: &mut Notes) -> (LayerFacts, Opt
     let Some(route) = notes.keep(stack.resolve(query), |error| {
         text!(
             "cannot find the route to {address}: {error}",
-            address = query.to.to_string(),
+            address = query.to,
             error = error.cause()
         )
     }) else {
@@ -77,7 +77,7 @@ fn layer(stack: &mut Stack, query: Query, notes: &mut Notes) -> (LayerFacts, Opt
 fn chain(stack: &mut Stack, first: &[Link], neighbour: IpAddr) -> Vec<Link> {
     let mut all = first.to_vec();
     let mut at = 0;
-    while at < all.len() && all.len() < MOST_DEVICES {
+    while at < all.len() && all.len() < MAX_DEVICES {
         let link = all[at].clone();
         for below in stack.below(&link, neighbour) {
             if all.iter().all(|l| l.index != below.index) {

@@ -20,7 +20,7 @@ pub(super) struct Client {
     pub(super) daemon: &'static str,
     /// Beginning of the names of its devices.
     pub(super) device: &'static str,
-    /// Mark that keeps its own packets out of its tunnel.
+    /// Firewall mark that excludes its own packets from its tunnel.
     pub(super) mark: u32,
     /// Socket by which the command line tool reaches the daemon.
     socket: &'static str,

@@ -1,4 +1,4 @@
-//! Queries of the kernel on links and routes, through sockets that are opened once.
+//! Kernel queries about links and routes, through sockets that are opened once.
 
 use std::net::IpAddr;
 

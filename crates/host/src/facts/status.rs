@@ -35,7 +35,7 @@ pub struct PeerStatus {
     pub key: Option<String>,
 }
 
-/// A text that is neither empty nor the `-` that stands for none.
+/// A text that is neither empty nor `-`, which means none.
 pub(super) fn text<'a>(of: &'a Value, name: &str) -> Option<&'a str> {
     of.get(name)?
         .as_str()
@@ -49,8 +49,8 @@ pub(super) fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {
         .map_or(&[], Vec::as_slice)
 }
 
-/// The peer with the longest prefix that contains an address, as WireGuard itself chooses; `len_of`
-/// gives the length of a peer's.
+/// The peer with the longest prefix that contains an address, as chosen by WireGuard; `len_of`
+/// returns the length of a peer's prefix.
 pub(super) fn closest<T>(
     peers: impl IntoIterator<Item = T>,
     len_of: impl Fn(&T) -> Option<u8>,
@@ -105,7 +105,8 @@ pub(super) fn contains(net: IpAddr, len: u8, address: IpAddr) -> bool {
     (net ^ address).checked_shr(host_bits).unwrap_or(0) == 0
 }
 
-/// Seconds since 1970 of a time as Go writes it (RFC 3339); Go's zero time, in the year 1, is none.
+/// Seconds since 1970 of a time in Go's format (RFC 3339); `None` for Go's zero time, in the year
+/// 1.
 pub(super) fn seconds(text: &str) -> Option<u64> {
     let (date, time) = text.split_once(['T', 't'])?;
     let mut date = date.splitn(3, '-').map(|n| n.parse::<i64>().ok());

@@ -1,4 +1,4 @@
-//! Per-queue settings of network devices, which only sysfs has.
+//! Per-queue settings of network devices, available in sysfs only.
 //!
 //! /sys shows the network devices of the namespace in which it was mounted, not those of the
 //! calling thread; so it is used only if it lists the same devices as netlink.

@@ -1,5 +1,4 @@
-//! The document of `tailscale status --json` (ipn/ipnstate of Tailscale 1.102: `Status`,
-//! `PeerStatus`).
+//! Parser of `tailscale status --json` (ipn/ipnstate of Tailscale 1.102: `Status`, `PeerStatus`).
 
 use std::net::IpAddr;
 
@@ -10,7 +9,7 @@ use super::status::{
     PeerStatus, Status, closest, hex, list, longest, prefixes, seconds, short_key, text,
 };
 
-/// Parses the document, with the peer that has an address or routes it. `None` if it is no such
+/// Parses the document, with the peer that has an address or routes it. `None` if it is another
 /// document.
 pub fn parse(json: &str, toward: IpAddr) -> Option<Status> {
     let document: Value = serde_json::from_str(json).ok()?;
@@ -40,7 +39,7 @@ fn peer(peer: &Value) -> PeerStatus {
     let endpoint = text(peer, "CurAddr").and_then(|a| a.parse().ok());
     let peer_relay = text(peer, "PeerRelay");
     let active = peer.get("Active").and_then(Value::as_bool);
-    // As `tailscale status` itself concludes (cmd/tailscale/cli/status.go).
+    // The same conclusion as `tailscale status` (cmd/tailscale/cli/status.go).
     let path = match (active, endpoint.is_some(), peer_relay, text(peer, "Relay")) {
         (Some(false), ..) => Some(TunnelPath::Idle),
         (_, true, ..) => Some(TunnelPath::Direct),

@@ -24,7 +24,7 @@ use super::{
     uapi,
 };
 
-/// Both products number their peers from here (RFC 6598), Tailscale's IPv6 addresses from there.
+/// Prefixes of the peers' addresses: IPv4 of both products (RFC 6598), IPv6 of Tailscale.
 const SHARED: ([u8; 4], u8) = ([100, 64, 0, 0], 10);
 const TAILSCALE_6: ([u16; 8], u8) = ([0xfd7a, 0x115c, 0xa1e0, 0, 0, 0, 0, 0], 48);
 
@@ -126,7 +126,8 @@ fn by_program(program: Option<&str>, wireguard: bool) -> TunnelKind {
         "wireguard-go" | "wireguard" | "tailscaled" | "netbird" => TunnelKind::WireguardGo,
         p if p.starts_with("boringtun") => TunnelKind::Boringtun,
         p if p.starts_with("openvpn") => TunnelKind::Openvpn,
-        // wireguard-go is a library too, indicated by the socket; BoringTun has one as well.
+        // wireguard-go is also used as a library, which the socket indicates; BoringTun has such a
+        // socket, too.
         _ if wireguard => TunnelKind::Unknown,
         _ => TunnelKind::OtherTun,
     }
@@ -163,7 +164,7 @@ fn read_state(tunnel: &mut TunnelFacts, state: &DeviceState, toward: IpAddr) {
     };
 }
 
-/// The product's status, if there is a sign of one.
+/// The product's status, if a product is detected.
 fn status(tunnel: &TunnelFacts, device: &str, toward: IpAddr, notes: &mut Notes) -> Option<Status> {
     let found = [NETBIRD, TAILSCALE].into_iter().find(|client| {
         tunnel.product == client.product
@@ -242,8 +243,8 @@ fn next(tunnel: &TunnelFacts) -> Option<Query> {
     })
 }
 
-/// The address in `rels://192.0.2.1:443` or `192.0.2.1:40000:vni:1`; a name is not looked up, for
-/// that would be traffic.
+/// The address in `rels://192.0.2.1:443` or `192.0.2.1:40000:vni:1`; names are not resolved, since
+/// that would cause traffic.
 fn relay_address(relay: &str) -> Option<IpAddr> {
     let host = relay.split_once("://").map_or(relay, |(_, host)| host);
     if let Some(inside) = host.strip_prefix('[') {
@@ -296,7 +297,7 @@ mod tests {
 
     /// NetBird's kernel device has its peers at a proxy on this host while they are relayed.
     #[test]
-    fn an_endpoint_on_this_host_is_no_endpoint() {
+    fn an_endpoint_on_this_host_is_not_an_endpoint() {
         let mut relayed = peer(1, &["100.90.0.0/16"]);
         relayed.endpoint = Some("127.0.0.1:40000".parse().unwrap());
         let state = DeviceState {

@@ -1,4 +1,4 @@
-//! The control socket of userspace WireGuard (the cross-platform interface of
+//! Client of the control socket of userspace WireGuard (the cross-platform interface of
 //! wireguard.com/xplatform).
 
 use std::{
@@ -11,16 +11,15 @@ use sys::wireguard::{DeviceState, Key, PeerState};
 
 use super::status::{hex, prefix};
 
-/// Timeout of an answer.
+/// Timeout of a reply.
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// The longest answer that is read, bytes.
+/// Maximum size of a reply, bytes.
 const LONGEST: u64 = 32 * 1024 * 1024;
-/// BoringTun gives the age of a handshake where the interface specifies its time
-/// (boringtun/src/device/api.rs). No time of a handshake is before this one, in September 2001; no
-/// age is longer.
+/// BoringTun reports the age of a handshake where the interface specifies its time
+/// (boringtun/src/device/api.rs). Values below this are ages: as a time it is in September 2001.
 const FIRST_TIME: u64 = 1_000_000_000;
 
-/// Connects to a device's socket; the two folders are the same one on most systems.
+/// Connects to a device's socket; on most systems the two folders are the same.
 pub(super) fn socket(device: &str) -> Option<UnixStream> {
     let folders = ["/var/run/wireguard", "/run/wireguard"];
     let mut paths = folders.iter().map(|f| format!("{f}/{device}.sock"));
@@ -34,7 +33,7 @@ pub(super) fn query(mut socket: UnixStream) -> std::io::Result<String> {
     socket.write_all(b"get=1\n\n")?;
     let mut bytes = Vec::new();
     let mut part = [0; 16 * 1024];
-    // The daemon leaves the connection open; an empty line ends the answer.
+    // The daemon leaves the connection open; an empty line ends the reply.
     while !bytes.ends_with(b"\n\n") && (bytes.len() as u64) < LONGEST {
         match socket.read(&mut part)? {
             0 => break,
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_no_state() {
+    fn an_error_is_not_a_state() {
         assert_eq!(parse("errno=13\n\n", NOW), None);
     }
 }

@@ -35,8 +35,8 @@ impl Config {
     /// until stopped, and `duration` is then the time span of an observation.
     ///
     /// # Errors
-    /// The interval is below 10 ms, or the duration is too short for three lists, the fewest that a
-    /// verdict needs.
+    /// The interval is below 10 ms, or the duration is too short for three lists, the minimum for a
+    /// verdict.
     pub fn new(
         filter: Filter,
         interval: Duration,
@@ -55,6 +55,18 @@ impl Config {
             duration,
             follow,
         })
+    }
+}
+
+impl Config {
+    /// All connections over `span`, with enough lists for a verdict on each.
+    ///
+    /// # Errors
+    /// The span is too short for three lists.
+    pub fn over(span: Duration) -> Result<Self, ObserveError> {
+        const LISTS: u32 = 10;
+        let interval = (span / LISTS).clamp(MIN_INTERVAL, Duration::from_secs(1));
+        Self::new(Filter::default(), interval, span, false)
     }
 }
 
@@ -121,7 +133,7 @@ impl Observer {
     /// Opens the kernel's interface for lists of sockets.
     ///
     /// # Errors
-    /// The kernel has none.
+    /// The kernel lacks it.
     pub fn open(config: Config) -> Result<Self, ObserveError> {
         Ok(Self {
             netlink: Netlink::sock_diag()?,
@@ -184,7 +196,7 @@ impl Observer {
     }
 }
 
-/// The next time to list the sockets; those that passed during the last list are skipped.
+/// The next time to list the sockets; times that passed during the last list are skipped.
 fn next(due: Instant, interval: Duration) -> Instant {
     let mut next = due.after(interval);
     while next < Instant::now() {
@@ -224,6 +236,15 @@ mod tests {
         assert!(config(10, 20).is_ok());
         assert!(matches!(config(9, 20), Err(ObserveError::Interval(_))));
         assert!(matches!(config(10, 19), Err(ObserveError::Duration { .. })));
+    }
+
+    #[test]
+    fn a_span_has_ten_lists_where_that_is_neither_too_often_nor_too_seldom() {
+        let interval = |ms| Config::over(Duration::from_millis(ms)).map(|config| config.interval);
+        assert_eq!(interval(5000).unwrap(), Duration::from_millis(500));
+        assert_eq!(interval(60_000).unwrap(), Duration::from_secs(1));
+        assert_eq!(interval(50).unwrap(), MIN_INTERVAL);
+        assert!(matches!(interval(19), Err(ObserveError::Duration { .. })));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One sample of a socket.
+//! Samples of a socket.
 
 use sys::sock_diag::TcpSocket;
 
@@ -57,7 +57,7 @@ impl Sample {
     }
 }
 
-/// The kernel offers about half of the buffer as window and keeps the rest for its own bookkeeping
+/// The kernel offers about half of the buffer as window and reserves the rest for its overhead
 /// (`tcp_adv_win_scale`, Documentation/networking/ip-sysctl.rst), so half of it full of payload is
 /// full.
 fn unread(socket: &TcpSocket) -> Option<f64> {
@@ -66,7 +66,7 @@ fn unread(socket: &TcpSocket) -> Option<f64> {
     (limit > 0).then(|| share.min(1.0))
 }
 
-/// The increase from `earlier` to `later`; absent if either is, or if the counter went back.
+/// The increase from `earlier` to `later`; absent if either is, or if the counter decreased.
 pub(super) fn difference(
     earlier: &Counters,
     later: &Counters,

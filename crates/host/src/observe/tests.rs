@@ -15,7 +15,7 @@ use super::*;
 
 const SECOND: u64 = 1_000_000;
 
-/// A sender at a moment: everything is moved by the counters that a test sets.
+/// A sender at one time; tests set the counters that change.
 fn sender() -> (TcpSocket, TcpInfo) {
     let info = TcpInfo {
         state: 1,
@@ -126,7 +126,7 @@ fn an_application_that_gives_little_is_the_limit() {
     let pauses = seen(|second, _, info| {
         busy(second, info);
         info.busy_time_us = Some(second * SECOND * 2 / 5);
-        // Even where the receive window limits the little there is.
+        // Even if the receive window limits the small amount of data.
         info.rwnd_limited_us = Some(second * SECOND / 5);
     });
     assert_eq!(pauses.verdict, Verdict::Application);
@@ -219,7 +219,7 @@ fn few_samples_are_undecided() {
 }
 
 #[test]
-fn a_port_that_comes_back_is_another_connection() {
+fn a_reused_port_is_another_connection() {
     let mut watch = Watch::default();
     for second in 0..10 {
         let (mut socket, mut info) = sender();
@@ -231,7 +231,7 @@ fn a_port_that_comes_back_is_another_connection() {
     let seen = watch.observation(None).sockets;
     assert_eq!(seen.len(), 2);
     assert_eq!(seen.iter().filter(|s| s.ended).count(), 1);
-    // A counter that decreases proves nothing.
+    // A decreasing counter is no evidence.
     assert!(
         seen.iter()
             .all(|s| s.samples == 5 && s.goodput_out_bps.is_none())
@@ -347,8 +347,8 @@ fn watch(near: &TcpStream, span: Duration) -> [ObservedSocket; 2] {
     [near_at, far_at].map(|at: SocketAddr| seen.iter().find(|s| s.local == at).unwrap().clone())
 }
 
-/// The real kernel: an application that does not read is the limit at its own end, and its window
-/// is at the other.
+/// On the real kernel, an application that does not read is the limit at its own end, and its
+/// receive window is the limit at the other.
 #[test]
 fn both_ends_of_a_reader_that_stops_are_named() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -17,7 +17,7 @@ pub const WINDOW_OVER: f64 = 0.15;
 pub const BUSY_AT_LEAST: f64 = 0.5;
 /// Share of the samples, or of a buffer, that is most of it.
 pub const MOSTLY: f64 = 0.5;
-/// A connection whose own payload is a smaller share of all it moves only answers. A request for
+/// A connection that sends a smaller share of its payload than this only responds. A request for
 /// each response, such as a download over HTTP, stays far below.
 pub const SENT_AT_LEAST: f64 = 0.05;
 /// A pacing rate limits when goodput uses this share of it; the rest is headers and the pauses of
@@ -60,7 +60,8 @@ fn too_little(socket: &ObservedSocket) -> Option<(Verdict, Because)> {
     Some((Verdict::CannotTell, because))
 }
 
-/// Nothing moved. If there was data all the while it is stuck, which is the sender's question.
+/// No payload was transferred. If there was data to send, the connection is stalled, which the
+/// sender's counters explain.
 fn at_rest(socket: &ObservedSocket, moved: &Moved) -> Option<(Verdict, Because)> {
     let (Some(acked), Some(received)) = (moved.acked, moved.received) else {
         let reason = because(Figure::MovedBytes, None, 1.0);

@@ -8,7 +8,7 @@ use std::{
 use sys::clock::Instant;
 use traffic::admission::Lease;
 
-/// Longest that a blocked call keeps a half from seeing that the test ended.
+/// Maximum time for which a blocked call delays the reaction of a half to the end of the test.
 pub(crate) const WAIT: Duration = Duration::from_millis(20);
 
 /// Phase of a test, for its halves.
@@ -17,10 +17,10 @@ pub(crate) const WAIT: Duration = Duration::from_millis(20);
 pub(crate) enum Phase {
     /// Data flows and counts.
     Running,
-    /// Nothing is sent any more; arrived data still counts.
+    /// Sending has ended; arriving data still counts.
     Emptying,
-    /// Nothing is sent any more; arriving data is read, so that the sender does not block, and does
-    /// not count.
+    /// Sending has ended; arriving data does not count, but is read so that the sender does not
+    /// block.
     Draining,
     /// Over.
     Ended,
@@ -66,7 +66,7 @@ impl Load {
         }
     }
 
-    /// Sleeps until the rate lets more move, or the test ends.
+    /// Sleeps until the rate permits more data, or the test ends.
     pub(super) fn pause(&self, until: Instant) {
         while !self.is(Phase::Ended) {
             let now = Instant::now();
@@ -124,7 +124,7 @@ impl Load {
         let now = Instant::now();
         let gone = u128::try_from(now.since(self.start)).unwrap_or(0);
         let allowed = u64::try_from(gone * u128::from(rate) / 8_000_000_000).unwrap_or(u64::MAX);
-        // A block is due when the ones before it have had their time.
+        // A block is due when the time of the previous ones has passed.
         if allowed >= sent {
             return allowed - sent + 1;
         }
@@ -135,7 +135,7 @@ impl Load {
     }
 }
 
-/// Bytes that compress badly: a tunnel that compresses would else seem faster than it is.
+/// Incompressible bytes: otherwise a compressing tunnel would seem faster than it is.
 fn noise(len: usize) -> Vec<u8> {
     // xorshift64, Marsaglia 2003.
     let mut x = 0x9e37_79b9_7f4a_7c15_u64;

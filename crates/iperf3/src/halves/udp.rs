@@ -24,8 +24,8 @@ const BATCH: usize = 64;
 const CLOSED: u32 = 3;
 /// `ECONNREFUSED` (include/uapi/asm-generic/errno.h).
 const REFUSED: i32 = 111;
-/// Maximum lead of arriving datagrams over the rate: a path that was interrupted delivers its queue
-/// at once.
+/// Maximum lead of arriving datagrams over the rate: an interrupted path delivers its queue in a
+/// burst.
 const AHEAD: Duration = Duration::from_secs(3);
 
 /// Sends datagrams.
@@ -156,7 +156,7 @@ impl Arrivals for UdpReceiver<'_> {
         }
         take_in(batch, self.load, self.counts, self.offset);
         if batch.datagrams().any(|(bytes, _)| bytes == HELLO) {
-            // The answer that opens the stream was lost.
+            // The reply that opens the stream was lost.
             let _ = self.socket.send(&REPLY);
         }
         Ok(())
@@ -165,7 +165,7 @@ impl Arrivals for UdpReceiver<'_> {
     fn failed(&mut self, error: io::Error) -> io::Result<bool> {
         match is_passing(&error) {
             true => Ok(!self.load.is(Phase::Emptying)),
-            // A closed port is reported once and is no reason to end.
+            // A closed port is reported once and is not a reason to end.
             false if is_loss(&error) => Ok(true),
             false => Err(error),
         }

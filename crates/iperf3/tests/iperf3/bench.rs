@@ -1,4 +1,4 @@
-//! Servers and clients on loopback addresses of their own, so that tests do not share ports.
+//! Servers and clients on separate loopback addresses, so that tests do not share ports.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},

@@ -38,7 +38,7 @@ fn absent_parameters_have_the_defaults_of_iperf3() {
     );
 }
 
-/// Newer servers refuse a burst or a flow label of 0, and lengths that are none.
+/// Newer servers refuse a burst, a flow label or lengths of 0.
 #[test]
 fn unrequested_data_is_not_sent() {
     let sent = Params::default().to_json();
@@ -236,7 +236,7 @@ proptest! {
         let results = Results { cpu, has_retransmits, congestion_used, streams };
         let text = results.to_json().to_string();
         let read = Results::parse(&serde_json::from_str(&text).unwrap()).unwrap();
-        // The last bit of a fraction may get lost in the decimal text.
+        // The last bit of a fraction may be lost in the decimal text.
         prop_assert_eq!(read.to_json(), serde_json::from_str::<Value>(&text).unwrap());
         prop_assert_eq!(read.streams.len(), results.streams.len());
     }
@@ -268,7 +268,7 @@ proptest! {
     }
 
     #[test]
-    fn a_json_text_comes_back(value in json()) {
+    fn a_json_text_round_trips(value in json()) {
         let read = read_json(&mut frame(&value).as_slice(), MAX_RESULTS).unwrap();
         prop_assert_eq!(read, serde_json::from_str::<Value>(&value.to_string()).unwrap());
     }
@@ -281,7 +281,7 @@ proptest! {
     }
 
     #[test]
-    fn a_head_comes_back(seconds: u32, micros in 0..1_000_000_u32, number: u64) {
+    fn a_head_round_trips(seconds: u32, micros in 0..1_000_000_u32, number: u64) {
         let head = Head { seconds, micros, number };
         prop_assert_eq!(Head::decode(true, &head.encode(true)), Some(head));
         let narrow = Head { number: number & u64::from(u32::MAX), ..head };

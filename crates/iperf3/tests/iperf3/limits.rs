@@ -145,7 +145,7 @@ fn a_test_ends_with_the_bytes_that_a_client_may_move() {
     }
 }
 
-/// A client that keeps to the protocol until data flows.
+/// A client that follows the protocol until data flows.
 struct Client {
     control: TcpStream,
     _streams: Vec<UdpSocket>,
@@ -261,9 +261,9 @@ fn resident_kib() -> u64 {
     number.and_then(|n| n.parse().ok()).unwrap()
 }
 
-/// It had a separate place beside those of pathtwin's own protocol.
+/// It had a separate limit, apart from the clients of pathtwin's own protocol.
 #[test]
-fn a_test_takes_the_place_of_a_client() {
+fn a_test_counts_as_a_client() {
     let (serving, admission) = serve(limits());
     let places: Vec<_> = (0..4)
         .map(|_| admission.admit("127.0.0.1".parse().unwrap()).unwrap())

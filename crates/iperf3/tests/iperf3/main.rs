@@ -1,5 +1,5 @@
-//! The protocol of iperf3: against the program itself, against itself, and against peers that
-//! break it.
+//! The protocol of iperf3: against the iperf3 program, against this implementation, and against
+//! peers that violate it.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, unreachable_pub)]
 

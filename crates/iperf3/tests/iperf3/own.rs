@@ -85,7 +85,7 @@ fn streams_have_the_numbers_of_iperf3() {
 }
 
 #[test]
-fn a_stream_keeps_to_its_rate() {
+fn a_stream_has_its_rate() {
     let serving = Serving::start();
     for protocol in [Protocol::Tcp, Protocol::Udp] {
         for direction in [LoadDirection::Up, LoadDirection::Down] {
@@ -96,7 +96,7 @@ fn a_stream_keeps_to_its_rate() {
             let [stream] = outcome.streams.as_slice() else {
                 panic!("one stream");
             };
-            // One block more than there was time for: the first goes out at once.
+            // One block more than the rate permits: the first is sent immediately.
             let most = 4_000_000 / 8 * stream.sent_us / 1_000_000 + 4000;
             assert!(stream.sent_bytes <= most, "{} of {most}", stream.sent_bytes);
         }

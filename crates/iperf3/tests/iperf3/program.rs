@@ -1,4 +1,4 @@
-//! Against the iperf3 program: the one that PATHTWIN_IPERF3 names, or the one in PATH.
+//! Tests against the iperf3 program, from PATHTWIN_IPERF3 or PATH.
 
 use std::{
     io::{BufRead, BufReader, Read},

@@ -1,4 +1,4 @@
-//! Clients that break the protocol: the server reports it, and serves the next one.
+//! Clients that violate the protocol: the server reports it, and serves the next one.
 
 use std::{
     io::{Read, Write},
@@ -24,7 +24,7 @@ use crate::bench::{Serving, address, by_bytes, run};
 
 const COOKIE: [u8; 36] = [1; 36];
 
-/// A control connection whose cookie has been taken.
+/// A control connection whose cookie was accepted.
 fn control(serving: &Serving) -> TcpStream {
     let mut control = connect(serving, COOKIE);
     assert_eq!(byte(&mut control), State::ParamExchange.byte());
@@ -129,7 +129,7 @@ fn oversized_parameters_are_refused_unread() {
 }
 
 #[test]
-fn parameters_that_are_no_json_are_refused() {
+fn parameters_that_are_not_json_are_refused() {
     assert_eq!(refusal(b"\0\0\0\x05hello"), 114);
     assert_eq!(refusal(b"\0\0\0\0"), 114);
     let mut deep = 8000_u32.to_be_bytes().to_vec();
@@ -217,7 +217,7 @@ fn udp_goes_to_the_host_of_the_control_connection_only() {
     assert_eq!(bytes[..n], REPLY);
     assert_eq!(byte(&mut control), State::TestStart.byte());
     assert_eq!(client.recv(&mut bytes).unwrap(), 1000);
-    // Had the stranger been answered, the answer would be here: it asked first.
+    // A reply to the stranger would have arrived by now, since its request was first.
     stranger.set_nonblocking(true).unwrap();
     assert!(stranger.recv(&mut bytes).is_err());
 }

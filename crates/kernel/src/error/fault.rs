@@ -1,4 +1,4 @@
-//! Faults of images, sources and programs that a build meets.
+//! Faults of images, sources and programs used by a build.
 
 use std::io;
 use std::process::ExitStatus;
@@ -9,7 +9,7 @@ pub enum ImageFault {
     /// It cannot be found.
     #[error("{0}")]
     NotFound(io::Error),
-    /// It is no ELF file.
+    /// Not an ELF file.
     #[error("it is not a program")]
     NotProgram,
     /// It is another program.

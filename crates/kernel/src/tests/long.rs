@@ -74,7 +74,7 @@ fn two_builds_give_the_same_bytes() {
 /// `PATHTWIN_TEST_KERNEL_SOURCE=FILE cargo test -p pathtwin-kernel --lib -- --ignored
 /// tests::long::a_given --nocapture`
 ///
-/// With `PATHTWIN_TEST_KERNEL_KEEP=FILE` the image stays there.
+/// With `PATHTWIN_TEST_KERNEL_KEEP=FILE` the image is stored there.
 #[test]
 #[ignore = "builds a kernel"]
 fn a_given_source_builds() {
@@ -89,7 +89,7 @@ fn a_given_source_builds() {
         "Linux {} lacks {:?}\n{:?}",
         meta.version, meta.missing_options, meta.patches
     );
-    // Without its document an image is described the same, but for its origin.
+    // Without its document an image has the same description, except for its origin.
     let alone = cache.path().join("alone");
     std::fs::copy(&image.path, &alone).unwrap();
     assert_describes(&Image::open(&alone).unwrap().meta.unwrap(), &meta);

@@ -84,7 +84,7 @@ mod tests {
         for spec in dear {
             assert!(seconds(&spec) > 1.5 * base, "{spec}");
         }
-        // Probes alone cost next to nothing.
+        // Probes alone have nearly no cost.
         let idle = format!("{PATH}rate = \"100mbit\"\n[traffic]\nkind = \"idle\"\n");
         assert!(seconds(&idle) < 0.6 * base);
     }

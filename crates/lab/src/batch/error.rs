@@ -33,7 +33,7 @@ pub enum OptionError {
 /// Reason why cells cannot be run on a cluster.
 #[derive(Debug, thiserror::Error)]
 pub enum BatchError {
-    /// An option of `--on` that there is not, or with a value that it cannot have.
+    /// An unknown option of `--on`, or one with an invalid value.
     #[error("--on slurm: \"{text}\": {why}")]
     Option {
         /// The option.

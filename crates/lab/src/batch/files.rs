@@ -1,7 +1,7 @@
-//! The folder of an array job: everything that its tasks need, where every worker sees it.
+//! Folder of an array job, visible to every worker: everything that its tasks need.
 //!
 //! Program, guest program, kernel image and spec are copied there, so that a job that waits for
-//! hours runs the submitted versions, whatever is installed in the meantime.
+//! hours runs the submitted versions, even if others are installed in the meantime.
 
 use std::{
     collections::BTreeSet,
@@ -72,13 +72,13 @@ impl Files {
         self.folder().join("linux")
     }
 
-    /// The copy of the spec, under its own name: that is the default name of its rows.
+    /// The copy of the spec, under its original name, which is the default name of its rows.
     pub(super) fn spec(&self, spec: &Path) -> PathBuf {
         let name = spec.file_name().unwrap_or("spec.toml".as_ref());
         self.folder().join("spec").join(name)
     }
 
-    /// The messages of a task; for the number `%a`, those of the scheduler's task.
+    /// The file of a task's messages; `%a` is replaced by the scheduler.
     pub(super) fn log(&self, round: u32, task: &str) -> PathBuf {
         self.folder().join(format!("log-{round}-{task}.txt"))
     }
@@ -163,7 +163,7 @@ impl Files {
             .sum()
     }
 
-    /// Changes the folder, so that a client of NFS forgets which files it did not find there.
+    /// Modifies the folder, so that an NFS client invalidates its negative entries.
     fn refresh(&self) {
         let file = self.results.join(".refresh");
         let _ = fs::write(&file, "").and_then(|()| fs::remove_file(&file));

@@ -1,4 +1,4 @@
-//! The text after `--on`: `slurm:partition=short,parallel=50`.
+//! Value of `--on`: `slurm:partition=short,parallel=50`.
 
 use std::{num::NonZeroUsize, str::FromStr, time::Duration};
 
@@ -6,7 +6,7 @@ use model::spec::quantity;
 
 use super::{BatchError, OptionError};
 
-/// Work of a task by estimate: twice a minute, since the estimate may be twice too high.
+/// Estimated work of a task: two minutes, since the estimate may be too high by a factor of two.
 const WORK: Duration = Duration::from_secs(120);
 /// Attempts at a cell.
 const TRIES: u32 = 3;
@@ -20,7 +20,7 @@ pub struct Options {
     pub processors: NonZeroUsize,
     /// Tasks at once; absent = as many as the scheduler allows.
     pub parallel: Option<NonZeroUsize>,
-    /// Least work of a task, by estimate.
+    /// Minimum estimated work of a task.
     pub work: Duration,
     /// Attempts at a cell before it is given up.
     pub tries: u32,

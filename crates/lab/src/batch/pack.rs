@@ -20,7 +20,7 @@ pub(super) fn pack(
             work = 0.0;
         }
     }
-    // The rest is too little for a task.
+    // The rest is too small for a task.
     match tasks.last_mut() {
         Some(last) => last.append(&mut task),
         None if !task.is_empty() => tasks.push(task),

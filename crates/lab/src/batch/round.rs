@@ -2,8 +2,8 @@
 //!
 //! A cell is never judged by the exit code of its task, only by the files of results. A task may
 //! end before it has run all its cells: killed by the scheduler, with its worker, or by one of its
-//! own cells. The cell that was being run when it ended is tried again in its own task, so that a
-//! cell that ends every task does not keep others from being run.
+//! own cells. The cell that was running when it ended is tried again in a separate task, so that a
+//! cell that ends every task does not prevent others from running.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +20,7 @@ use crate::{
     segment::{TaskId, file::Sweep},
 };
 
-/// One submission. Written as `round-N.json` before it is submitted.
+/// A submission. Written as `round-N.json` before it is submitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
     /// Identity of everything that the results depend on.
@@ -49,7 +49,7 @@ pub struct Round {
 pub struct Attempts {
     /// Number of attempts.
     pub count: u32,
-    /// The task of the last one.
+    /// The task of the last cell.
     pub last: TaskId,
 }
 
@@ -66,9 +66,9 @@ pub(super) struct Left {
 pub(super) struct Packing<'a> {
     /// Estimated work of a cell, s.
     pub(super) cost: &'a dyn Fn(usize) -> f64,
-    /// Least work of a task, s.
+    /// Minimum work of a task, s.
     pub(super) least: f64,
-    /// Most tasks of a submission.
+    /// Maximum number of tasks of a submission.
     pub(super) most: usize,
     /// Attempts at a cell before it is given up.
     pub(super) tries: u32,
@@ -133,7 +133,7 @@ impl Round {
         let (fresh, suspects): (Vec<usize>, Vec<usize>) = open
             .filter(|cell| tried(cell) < packing.tries)
             .partition(|cell| tried(cell) == 0);
-        // One task less, for the cells that were not tried.
+        // A task is reserved for the cells that were not tried.
         let alone = suspects.into_iter().take(packing.most.max(2) - 1);
         let mut tasks: Vec<Vec<usize>> = alone.map(|cell| vec![cell]).collect();
         let rest = packing.most.saturating_sub(tasks.len()).max(1);
@@ -251,7 +251,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_cluster_on_which_nothing_runs_is_given_up() {
+    fn a_cluster_that_runs_nothing_is_abandoned() {
         let mut round = Round::first(sweep(1000), "x", 1, &packing(3));
         let mut rounds = 1;
         loop {

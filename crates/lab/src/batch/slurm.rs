@@ -1,6 +1,6 @@
-//! Slurm's programs: sbatch, squeue, scancel, scontrol.
+//! Interface to Slurm's programs sbatch, squeue, scancel and scontrol.
 //!
-//! Tried with Slurm 22.05 of Debian 12. The scheduler is asked only whether a job is still there:
+//! Tried with Slurm 22.05 of Debian 12. The scheduler is only queried for the existence of a job:
 //! without an accounting database it forgets a job minutes after its end (`MinJobAge`).
 
 use std::{
@@ -42,7 +42,7 @@ pub struct Active {
     pub running: usize,
     /// Number of pending tasks.
     pub pending: usize,
-    /// Reason why the first of them is pending, in the scheduler's terms.
+    /// Reason why the first pending task is pending, in the scheduler's terms.
     pub reason: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl Active {
 
 /// Interface of a scheduler.
 pub(super) trait Scheduler {
-    /// Most tasks of an array job.
+    /// Maximum number of tasks of an array job.
     fn most_tasks(&self) -> Result<usize, BatchError>;
     /// Submits a job; returns its number.
     fn submit(&self, array: &Array<'_>) -> Result<String, BatchError>;
@@ -116,7 +116,7 @@ fn arguments(array: &Array<'_>) -> Vec<String> {
         format!("--array=0-{last}{at_once}"),
         "--ntasks=1".to_owned(),
         format!("--cpus-per-task={}", array.processors),
-        // A task that is started again does not lose the messages of its first start.
+        // A restarted task preserves the messages of its first start.
         "--open-mode=append".to_owned(),
         format!("--output={}", array.log.display()),
     ];

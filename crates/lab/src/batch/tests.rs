@@ -1,4 +1,4 @@
-//! The driver with a scheduler of the test, whose tasks write files as real ones do.
+//! The driver with a fake scheduler, whose tasks write files like real ones.
 
 #![allow(clippy::unwrap_used)]
 
@@ -18,7 +18,7 @@ const PACE_OF_TESTS: Pace = Pace {
     give_up: Duration::ZERO,
 };
 
-/// A cluster that runs a job when it is submitted, and states it when it is asked next.
+/// A cluster that runs a job on submission, and reports it at the next query.
 #[derive(Default)]
 struct Cluster {
     folder: std::path::PathBuf,
@@ -28,7 +28,7 @@ struct Cluster {
     failing: BTreeSet<usize>,
     /// Task of the first submission that is killed before its second cell.
     killed: Option<usize>,
-    /// True to lose the answer of sbatch.
+    /// True to lose the response of sbatch.
     silent: bool,
     state: RefCell<State>,
 }
@@ -37,7 +37,7 @@ struct Cluster {
 struct State {
     submitted: Vec<String>,
     cancelled: Vec<String>,
-    /// Answers of the scheduler that the job still exists; `Err` = no answer.
+    /// Responses of the scheduler that the job still exists; `Err` = no response.
     answers: Vec<Result<(), ()>>,
 }
 
@@ -56,7 +56,7 @@ impl Cluster {
             let failed = self.failing.contains(cell);
             entries.push(Entry {
                 rows: entry(*cell).rows.filter(|_| !failed),
-                error: failed.then(|| "no such queue".to_owned()),
+                error: failed.then(|| model::text!("no such queue")),
                 ..entry(*cell)
             });
         }
@@ -86,7 +86,7 @@ impl Scheduler for Cluster {
         match self.silent {
             false => Ok("7".to_owned()),
             true => {
-                // Still there when it is looked for.
+                // The job still exists when it is searched for.
                 state.answers.push(Ok(()));
                 Err(BatchError::Refused {
                     program: "sbatch",
@@ -201,7 +201,7 @@ fn a_job_is_cancelled_when_the_user_stops_the_program() {
 fn another_start_of_the_program_waits_for_the_job_of_the_first() {
     let case = Case::new(20);
     let cluster = case.cluster();
-    // Without an answer the program ends; the job continues.
+    // Without a response the program ends; the job continues.
     cluster.state.borrow_mut().answers = vec![Err(())];
     let lost = case.drive(&cluster, false, false);
     assert!(matches!(
@@ -219,7 +219,7 @@ fn another_start_of_the_program_waits_for_the_job_of_the_first() {
 }
 
 #[test]
-fn cells_that_were_given_up_are_tried_again_by_a_resumed_batch() {
+fn abandoned_cells_are_retried_by_a_resumed_batch() {
     let case = Case::new(20);
     let mut cluster = Cluster {
         killers: [7].into(),

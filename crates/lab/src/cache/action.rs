@@ -1,7 +1,7 @@
 //! The few fields of an `ActionResult` of Bazel's remote execution API, version 2
 //! (`build/bazel/remote/execution/v2/remote_execution.proto`), in the wire format of Protocol
-//! Buffers: servers such as bazel-remote refuse any other text under `/ac/`, and keep a blob of
-//! `/cas/` as long as an action names it.
+//! Buffers: servers such as bazel-remote reject other content under `/ac/`, and store a blob of
+//! `/cas/` as long as an action refers to it.
 
 /// Path of the only output file of our actions.
 const PATH: &[u8] = b"result";
@@ -65,7 +65,7 @@ fn field<'a>(fields: &[(u64, Value<'a>)], wanted: u64) -> Option<&'a [u8]> {
     })
 }
 
-/// All fields of a message; `None` if it is none.
+/// All fields of a message; `None` if it is malformed.
 fn fields(mut text: &[u8]) -> Option<Vec<(u64, Value<'_>)>> {
     let mut fields = Vec::new();
     while !text.is_empty() {
@@ -127,9 +127,9 @@ mod tests {
 
     use super::*;
 
-    /// By hand from the wire format (protobuf.dev/programming-guides/encoding): field 2 of 79
-    /// bytes, in it field 1 `result` and field 2 of 69 bytes, in that field 1 of 64 bytes and field
-    /// 2, 300.
+    /// Manually derived from the wire format (protobuf.dev/programming-guides/encoding): field 2 of
+    /// 79 bytes, in it field 1 `result` and field 2 of 69 bytes, in that field 1 of 64 bytes and
+    /// field 2, 300.
     #[test]
     fn the_bytes_are_those_of_the_wire_format() {
         let sha256 = "ab".repeat(32);

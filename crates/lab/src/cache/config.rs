@@ -1,4 +1,4 @@
-//! The places of the cache, as the environment names them.
+//! Locations of the cache, from environment variables.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -8,7 +8,7 @@ use super::{below, http::Url};
 use crate::{CacheSettingError, LabError};
 
 /// Size of the user's own folder above which results are evicted, bytes.
-const MOST: u64 = 2 << 30;
+const MAX: u64 = 2 << 30;
 
 /// The places of the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Tiers {
     /// Reads the configuration from the environment of this process.
     ///
     /// # Errors
-    /// It names no own folder, or a variable has a wrong value.
+    /// No folder of the user is known, or a variable has an invalid value.
     pub(crate) fn from_env() -> Result<Self, LabError> {
         Self::choose(|name| std::env::var_os(name))
     }
@@ -62,7 +62,7 @@ impl Tiers {
         };
         Ok(Self {
             own: below(own),
-            most: most.map_or(MOST, |bytes| bytes.0),
+            most: most.map_or(MAX, |bytes| bytes.0),
             team: path("PATHTWIN_CACHE_TEAM").map(below),
             url,
             upload,

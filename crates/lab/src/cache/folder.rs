@@ -1,7 +1,7 @@
-//! A folder of results: the user's own, or one of a team that is only read.
+//! Folder of results: the user's own, or the read-only one of a team.
 //!
-//! Files are created under another name and renamed, so that a reader, also on NFS, finds a whole
-//! result or none. Nothing is locked or mapped.
+//! Files are created under another name and renamed, so that a reader, also on NFS, finds a
+//! complete result or none. Nothing is locked or mapped.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use sys::files::{Existing, Readers};
 use super::{CacheNote, Damage};
 use crate::LabError;
 
-/// Accuracy of the time of last use: a result that is used often is not written each time.
+/// Accuracy of the time of last use: it is not updated at every use of a result.
 const ACCURACY: Duration = Duration::from_secs(60);
 
 /// A folder of results.
@@ -27,13 +27,13 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// The user's own, of at most `most` bytes.
+    /// The user's own folder, of at most `most` bytes.
     pub(super) fn own(path: PathBuf, most: u64) -> Self {
         let most = Some(most);
         Self { path, most }
     }
 
-    /// One that is only read.
+    /// A read-only folder.
     pub(super) fn read_only(path: PathBuf) -> Self {
         Self { path, most: None }
     }
@@ -49,11 +49,11 @@ impl Folder {
         self.path.join(&hex[..2]).join(&hex[2..])
     }
 
-    /// Reads the file of a key; absent = there is none.
+    /// Reads the file of a key; `None` if it does not exist.
     pub(super) fn read(&self, key: &blake3::Hash) -> Result<Option<Vec<u8>>, Damage> {
         let file = self.file(key);
-        // A file of NFS that another host replaces while it is open is gone (ESTALE); opened again,
-        // it is the new one.
+        // A file on NFS that another host replaces while it is open becomes stale (ESTALE);
+        // reopening gives the new one.
         let read = match whole(&file) {
             Err(error) if error.kind() == io::ErrorKind::StaleNetworkFileHandle => whole(&file),
             other => other,
@@ -97,7 +97,7 @@ impl Folder {
         let file = self.file(key);
         let folder = file.parent().unwrap_or(&self.path);
         fs::create_dir_all(folder).map_err(LabError::file("create", folder))?;
-        // By umask: a user whose own folder is the team's lets the others read it.
+        // Permissions by umask: if the user's folder is the team's, others can read it.
         sys::files::write(&file, Readers::ByUmask, Existing::Replace, text)
             .map_err(LabError::file("write", &file))
     }
@@ -137,7 +137,7 @@ fn whole(file: &Path) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// The first version kept a folder for each result.
+/// The first version had a folder for each result.
 fn folder_size(folder: &Path) -> u64 {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     files

@@ -1,7 +1,7 @@
-//! A minimal HTTP client: one request a connection.
+//! Minimal HTTP client: one request per connection.
 //!
-//! Requests use HTTP/1.0, so that a server sends a body unencoded and ends it with the connection
-//! (RFC 1945): two kinds of requests do not need a client library with ten more crates.
+//! Requests use HTTP/1.0, so that a server sends the body unencoded and ends it with the connection
+//! (RFC 1945): two kinds of requests do not justify a client library with ten more crates.
 
 use std::{
     io::{self, Read, Write},
@@ -16,9 +16,9 @@ use crate::CacheSettingError;
 const CONNECT: Duration = Duration::from_secs(2);
 /// Time without a byte.
 const SILENCE: Duration = Duration::from_secs(10);
-/// Most bytes of an answer: far above the largest result.
+/// Maximum bytes of a response: far above the largest result.
 const LARGEST: u64 = 1 << 30;
-/// Most fields of an answer's head.
+/// Maximum number of header fields of a response.
 const FIELDS: usize = 64;
 
 /// The base of a cache: `http://HOST[:PORT][/PREFIX]`.
@@ -26,7 +26,7 @@ const FIELDS: usize = 64;
 pub(in crate::cache) struct Url {
     /// `HOST[:PORT]`
     authority: String,
-    /// Path without the last slash.
+    /// Path without the trailing slash.
     prefix: String,
 }
 
@@ -55,7 +55,7 @@ impl std::fmt::Display for Url {
     }
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     /// Status code.
@@ -70,7 +70,7 @@ impl Url {
         self.request("GET", path, None)
     }
 
-    /// Puts a body there.
+    /// Sends a body to `path`.
     pub(super) fn put(&self, path: &str, body: &[u8]) -> io::Result<Answer> {
         self.request("PUT", path, Some(body))
     }
@@ -88,7 +88,7 @@ impl Url {
             self.prefix, self.authority
         );
         stream.write_all(head.as_bytes())?;
-        // A server that refuses the body may answer and close before it has read it.
+        // A server that rejects the body may respond and close before it has read it.
         let sent = stream.write_all(body.unwrap_or_default());
         let mut text = Vec::new();
         let read = stream.take(LARGEST).read_to_end(&mut text);
@@ -123,7 +123,7 @@ impl Url {
     }
 }
 
-/// Parses an answer; `None` if it is none, or is cut.
+/// Parses a response; `None` if it is malformed or truncated.
 fn parse(text: &[u8]) -> Option<Answer> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS];
     let mut head = httparse::Response::new(&mut fields);

@@ -15,7 +15,7 @@ use super::{
 #[derive(Debug)]
 pub(super) struct Remote {
     url: Url,
-    /// True if it does not respond; then it is not tried again.
+    /// True if it does not respond; then it is not used again.
     lost: AtomicBool,
     /// True if it accepts results.
     takes: AtomicBool,
@@ -36,7 +36,7 @@ impl Remote {
         format!("{}{}", self.url, action_path(key))
     }
 
-    /// Reads the result of a key, whose checksum of the server holds.
+    /// Reads the result of a key and verifies it against the server's checksum.
     pub(super) fn read(&self, key: &blake3::Hash, notes: &mut Vec<CacheNote>) -> Option<Vec<u8>> {
         if self.lost.load(Ordering::Relaxed) {
             return None;
@@ -62,7 +62,7 @@ impl Remote {
         let Some(digest) = action::decode(&text) else {
             return Ok(Err(Damage::Form));
         };
-        // Evicted meanwhile: as if it had never been there.
+        // Evicted in the meantime: the same as not found.
         let Some(text) = self.get_path(&blob_path(&digest.sha256))? else {
             return Ok(Ok(None));
         };
@@ -107,7 +107,7 @@ impl Remote {
         }
     }
 
-    /// A server that does not answer would cost its timeout for every cell.
+    /// A server that does not respond would cost a timeout per cell.
     fn give_up(&self, why: RemoteError, notes: &mut Vec<CacheNote>) {
         if !self.lost.swap(true, Ordering::Relaxed) {
             notes.push(CacheNote::Remote {

@@ -1,5 +1,4 @@
-//! The places of the cache together, with a server of the test that speaks HTTP as bazel-remote
-//! does.
+//! All locations of the cache together, with a fake of bazel-remote.
 
 #![allow(clippy::unwrap_used)]
 
@@ -318,7 +317,7 @@ fn a_server_that_does_not_answer_is_asked_once_and_reported_once() {
 }
 
 #[test]
-fn a_server_that_takes_no_results_is_read() {
+fn a_read_only_server_is_read() {
     let writable = Server::default();
     let key = key("a job");
     put(&at(writable.clone().start()).cache(), &key, b"1");

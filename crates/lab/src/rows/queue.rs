@@ -37,11 +37,11 @@ pub(super) fn fill(row: &mut Row, result: &CellResult, truth: &[Record<'_>], win
         .filter(|l| l.direction == row.direction)
     {
         match loss.stage {
-            // Beside a queue, or instead of one.
+            // In addition to a queue, or instead of one.
             LossyStage::Policer => {
                 row.queue_drops = Some(row.queue_drops.unwrap_or(0) + loss.drops)
             }
-            // Its drops are those of its queue and of its loss.
+            // Its drops include its queue and its loss.
             LossyStage::Tunnel => {}
             LossyStage::Loss => row.true_loss = loss.share().or(row.true_loss),
         }

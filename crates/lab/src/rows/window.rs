@@ -37,7 +37,7 @@ impl Window {
     }
 }
 
-/// The last record at or before `at`, of records in the order of time.
+/// The last record at or before `at`, in records sorted by time.
 pub(crate) fn at_or_before<'a, 'r>(records: &[&'a Record<'r>], at: i64) -> Option<&'a Record<'r>> {
     records[..records.partition_point(|r| r.at_ns <= at)]
         .last()

@@ -1,4 +1,4 @@
-//! The file of a segment: a header, then one line a cell.
+//! File of a segment: a header, then one line per cell.
 //!
 //! Each line is one write, so a run that was killed leaves complete lines and at most one truncated
 //! line, which is ignored: its cell is run again.
@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{cell::Cell, row::Row, units::Seed};
+use model::{cell::Cell, row::Row, text::Text, units::Seed};
 use serde::{Deserialize, Serialize};
 use sys::files::{Existing, Readers};
 
@@ -132,7 +132,7 @@ pub struct Entry {
     pub rows: Option<Vec<Row>>,
     /// The error, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
+    pub error: Option<Text>,
 }
 
 /// Contents of a segment's file.
@@ -244,7 +244,7 @@ impl SegmentFile {
         let (rows, error) = match result {
             Ok(result) => (Some(rows::rows(cell, result)?), None),
             Err(LabError::Stopped) => return Ok(()),
-            Err(error) => (None, Some(error.to_string())),
+            Err(error) => (None, Some(error.text())),
         };
         let entry = Entry {
             cell: index,
@@ -268,7 +268,7 @@ impl SegmentFile {
     }
 }
 
-/// The entries to keep of an earlier run: one a cell, without failures.
+/// The entries of an earlier run to keep: one per cell, without failures.
 fn kept(path: &Path, header: &Header, contents: Contents) -> Result<Vec<Entry>, LabError> {
     if let Some(what) = header.sweep.differs(&contents.header.sweep) {
         let file = path.to_owned();

@@ -19,12 +19,12 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Times a greeting datagram is sent before the address counts as dead, and how long each waits.
 const TRIES: u32 = 8;
-/// Proofs that are sent without an answer before the answer counts as lost.
+/// Number of unanswered proofs after which the reply counts as lost.
 const PROOFS: u32 = 3;
 const TRY: Duration = Duration::from_millis(750);
 
-/// Opens connections for individual requests; the client decides what to send first. Each try waits
-/// for as long as `timeout`.
+/// Opens connections for individual requests; the client sends first. Each try waits for as long as
+/// `timeout`.
 pub fn connector(address: SocketAddr, timeout: Duration) -> traffic::load::requests::Connect {
     Box::new(move || TcpStream::connect_timeout(&address, timeout))
 }
@@ -59,7 +59,7 @@ pub fn stream(ticket: Ticket, address: SocketAddr, index: u32) -> Result<TcpStre
 /// A UDP socket whose address has been validated by the far end.
 ///
 /// # Errors
-/// This host cannot send to `address`, or no datagram is answered.
+/// This host cannot send to `address`, or no datagram gets a reply.
 pub fn datagrams(ticket: Ticket, address: SocketAddr) -> Result<UdpSocket, FarError> {
     prove(ticket, address)
         .map_err(Action::Open.failed(address))?
@@ -69,7 +69,7 @@ pub fn datagrams(ticket: Ticket, address: SocketAddr) -> Result<UdpSocket, FarEr
         })
 }
 
-/// `None`: nothing was answered.
+/// `None`: there was no reply.
 fn prove(ticket: Ticket, address: SocketAddr) -> io::Result<Option<UdpSocket>> {
     let any: SocketAddr = if address.is_ipv4() {
         (Ipv4Addr::UNSPECIFIED, 0).into()
@@ -83,8 +83,8 @@ fn prove(ticket: Ticket, address: SocketAddr) -> io::Result<Option<UdpSocket>> {
     let mut next = Datagram::Hello(token);
     let mut proofs = 0;
     for _ in 0..TRIES {
-        // An error of a send may belong to an earlier datagram (ICMP, port unreachable); only an
-        // answer counts.
+        // An error of a send may belong to an earlier datagram (ICMP, port unreachable); only a
+        // reply counts.
         let _ = socket.send(&next.greeting());
         if matches!(next, Datagram::Prove(..)) {
             proofs += 1;
@@ -101,8 +101,8 @@ fn prove(ticket: Ticket, address: SocketAddr) -> io::Result<Option<UdpSocket>> {
                 _ => {}
             }
         }
-        // The far end may have got the proof and its answer be lost: it has a socket for this
-        // address then, which takes no more proofs. If not, the start of the load fails.
+        // The far end may have received the proof while its reply was lost: then it has a socket
+        // for this address, which accepts no more proofs. Otherwise the start of the load fails.
         if proofs >= PROOFS {
             return Ok(Some(socket));
         }

@@ -53,7 +53,7 @@ pub enum FarError {
         /// The I/O error.
         source: io::Error,
     },
-    /// A plan of which iperf3 can do nothing.
+    /// A plan without any step that iperf3 can run.
     Plan,
     /// Datagrams to the far end, or their replies, are lost.
     Silent {
@@ -180,11 +180,10 @@ impl Action {
 impl FarError {
     /// The error with its values, for reports in any language.
     pub fn text(&self) -> Text {
-        let name = |address: &SocketAddr| Value::Name(address.to_string());
         match self {
             Self::Connect { address, source } => text!(
                 "connect to {address}: {source}; is `pathtwin serve` running there, and is the port open?",
-                address = name(address),
+                address = *address,
                 source = source
             ),
             Self::Channel(source) => source.text(),
@@ -196,9 +195,9 @@ impl FarError {
             Self::Refused { why, .. } => text!("the far end: {why}", why = why.clone()),
             Self::Route { address, source } => text!(
                 "find a route to {address}: {source}; `ip route get {ip}` shows the kernel's route",
-                address = name(address),
+                address = *address,
                 source = source,
-                ip = address.ip().to_string()
+                ip = address.ip()
             ),
             Self::Congestion { name, source } => text!(
                 "set congestion control {name} at this end: {source}; `sysctl net.ipv4.tcp_allowed_congestion_control` lists those that programs may use",
@@ -213,18 +212,18 @@ impl FarError {
             }
             Self::Silent { address, tries } => text!(
                 "no answer from {address} to {tries} UDP datagrams; is the UDP port open in every firewall on the path?",
-                address = name(address),
+                address = *address,
                 tries = *tries
             ),
             Self::Data {
                 action,
                 address,
                 source,
-            } => action.text(name(address), source.into()),
+            } => action.text((*address).into(), source.into()),
         }
     }
 
-    /// Whether the far end has no room now because of others, and may have later.
+    /// Returns true if the far end is at its limits because of other clients, which is temporary.
     pub fn is_busy(&self) -> bool {
         matches!(
             self,

@@ -17,7 +17,7 @@ use super::reply::Outcome;
 pub trait Service {
     /// Its outcome at the far end.
     type Outcome: Outcome;
-    /// The key by which the far end is known on a connection of the load, where it shows one.
+    /// The key that identifies the far end on a connection of the load, if it presents one.
     type Key: DeserializeOwned;
 
     /// Its order.

@@ -1,8 +1,8 @@
-//! Replies, decoded as the one type that fits the request.
+//! Decoding of replies as the type that matches the request.
 //!
 //! Replies and outcomes begin with a field that names them. It is compared with the expected type
 //! before anything else is read, so another reply cannot be accepted instead, and a long reply is
-//! decoded straight into its type.
+//! decoded directly into its type.
 
 use std::{fmt, marker::PhantomData};
 
@@ -114,7 +114,7 @@ impl<O: Outcome> Named for Finished<O> {
     const NAME: &'static str = "finished";
 }
 
-/// Something that was checked to have its name.
+/// A value whose name was checked.
 pub(super) struct Only<T>(pub(super) T);
 
 impl<'de, T: Named> Deserialize<'de> for Only<T> {

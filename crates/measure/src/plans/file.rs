@@ -33,7 +33,7 @@ pub enum PlanError {
     NoStep,
     /// Repeats that cannot be.
     #[error(
-        "repeats.min is {min} and repeats.max {max}: min must not be above max, nor max above {MOST_REPEATS}"
+        "repeats.min is {min} and repeats.max {max}: min must not be above max, nor max above {MAX_REPEATS}"
     )]
     Repeats {
         /// At least.
@@ -78,7 +78,7 @@ pub enum StepError {
         /// The step, s.
         duration_s: f64,
     },
-    /// A rate of nothing.
+    /// A rate of 0.
     #[error("the rate is 0: give rate_bps or from_bps in bit/s")]
     NoRate,
     /// Rates in the wrong order.
@@ -106,7 +106,7 @@ pub enum PlanFileError {
         #[source]
         error: io::Error,
     },
-    /// Its text is no plan.
+    /// Its text is not a plan.
     #[error("{}: {error}", file.display())]
     Plan {
         /// The file.
@@ -117,8 +117,8 @@ pub enum PlanFileError {
     },
 }
 
-/// Most repeats of a step.
-const MOST_REPEATS: u32 = 1000;
+/// Maximum repeats of a step.
+const MAX_REPEATS: u32 = 1000;
 /// Interval of probes, ms.
 const PROBE_MS: RangeInclusive<f64> = 0.1..=10_000.0;
 /// Length of a step, s.
@@ -132,7 +132,7 @@ const BYTES: RangeInclusive<u64> = 1..=1 << 30;
 ///
 /// # Errors
 ///
-/// It is no TOML, has a key that no plan has, or a value that cannot be.
+/// It is not TOML, or has an unknown key or an invalid value.
 pub fn parse(text: &str) -> Result<Plan, PlanError> {
     let plan: Plan = toml::from_str(text)?;
     // A value that is not written back was not read: the flattened parts of a step hide unknown
@@ -149,7 +149,7 @@ pub fn parse(text: &str) -> Result<Plan, PlanError> {
 /// Reads a plan from a file.
 ///
 /// # Errors
-/// The file cannot be read, or its text is no plan.
+/// The file cannot be read, or its text is not a plan.
 pub fn read(file: &Path) -> Result<Plan, PlanFileError> {
     let named = || file.to_owned();
     let text = fs::read_to_string(file).map_err(|error| PlanFileError::Read {
@@ -190,7 +190,7 @@ fn check(plan: &Plan) -> Result<(), PlanError> {
     match probe_ms {
         _ if found > known => return Err(PlanError::Newer { found, known }),
         _ if plan.steps.is_empty() => return Err(PlanError::NoStep),
-        _ if min > max || max > MOST_REPEATS => return Err(PlanError::Repeats { min, max }),
+        _ if min > max || max > MAX_REPEATS => return Err(PlanError::Repeats { min, max }),
         Some(ms) => return Err(PlanError::ProbeInterval(ms)),
         None => {}
     }
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_plan_is_named_and_its_error_kept() {
+    fn a_file_that_is_not_a_plan_is_named_with_its_error() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("plan.toml");
         let missing = read(&file).unwrap_err();

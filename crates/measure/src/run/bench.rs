@@ -63,11 +63,11 @@ pub enum Event<'a> {
 /// The state of a running step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Live {
-    /// Rate of the payload that this end's half moved since the last event, bit/s.
+    /// Payload rate of this end's half since the last event, bit/s.
     pub rate_bps: Option<f64>,
     /// Round trip of the latest probe, µs.
     pub rtt_us: Option<f64>,
-    /// Share of the probes so far without an answer.
+    /// Share of unanswered probes so far.
     pub lost: Option<f64>,
     /// Time left in this step, s.
     pub step_left_s: f64,
@@ -106,8 +106,8 @@ pub(crate) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Lets both hosts remember their counters. The mark that is returned gives the increase of the
-    /// near host's counters since then.
+    /// Makes both hosts record their counters. The returned mark computes the increase of the near
+    /// host's counters since then.
     pub(crate) fn mark(&mut self) -> Result<state::Mark, FarError> {
         self.far.mark(self.plan.hotspots)?;
         Ok(state::Mark::now(&self.scope, self.plan.hotspots))

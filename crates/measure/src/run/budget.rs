@@ -1,4 +1,4 @@
-//! The budget of a plan: the amount spent by a run, and whether a task fits the rest.
+//! Budget of a plan: the amount spent by a run, and a test whether a task fits the rest.
 
 use model::{plan::Budget, text, text::Text};
 
@@ -22,7 +22,7 @@ pub(crate) struct Needs {
     pub(crate) rate_bps: Option<f64>,
 }
 
-/// Returns why a task does not fit the rest of a budget. One whose rate is not known yet fits as
+/// Returns the reason why a task does not fit the rest of a budget. A task of unknown rate fits as
 /// long as anything is left.
 pub(crate) fn exceeded(budget: &Budget, spent: Spent, needs: Needs) -> Option<Text> {
     if let Some(most) = budget.time_s
@@ -73,8 +73,8 @@ mod tests {
         assert!(!fits(0.0, 2_000_001, Some(8e6)));
     }
 
-    /// Runs with iperf3 began such a task, and so did those with pathtwin's own protocol, and moved
-    /// nothing in it.
+    /// Runs with both protocols started such a task without any budget left, and transferred
+    /// nothing.
     #[test]
     fn a_task_of_an_unknown_rate_needs_something_left() {
         assert!(fits(0.0, 9_999_999, None));

@@ -15,10 +15,15 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Time in which a run of the plan ends on usual paths: the most that it takes, and half of it
-    /// again.
+    /// Time in which a run of the plan ends on typical paths: 1.5 times its estimated maximum.
     pub fn usual_end(&self) -> Duration {
         Duration::from_secs_f64(self.time_s[1] * 1.5)
+    }
+
+    /// Time of several runs of the plan one after the other, whole minutes: the most that they
+    /// take.
+    pub fn most_minutes(&self, runs: u32) -> f64 {
+        (self.time_s[1] * f64::from(runs) / 60.0).ceil()
     }
 
     /// Time after which a run of the plan counts as hung: slow paths take long to agree on each

@@ -1,4 +1,4 @@
-//! The third point by its name: an agent, or answers of its kernel.
+//! Search for the third point by its name: an agent, or a host whose kernel answers.
 
 use std::{
     io,
@@ -16,7 +16,7 @@ use crate::reach::{self, ReachError};
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// ICMP requests before a host counts as silent.
 const TRIES: u16 = 3;
-/// Ports of which a router often has one open, and refuses the others.
+/// Ports that routers usually have open or refuse.
 const PORTS: [u16; 3] = [80, 53, 443];
 
 /// Reason why there is no third point.
@@ -25,7 +25,7 @@ pub enum ThirdError {
     /// The route to the far end has no gateway.
     #[error("--third gateway: {0} is reached without a gateway; name a host on the way to it")]
     NoGateway(IpAddr),
-    /// The name stands for nothing.
+    /// The name has no address.
     #[error("--third {name}: {source}")]
     Resolve {
         /// The name.
@@ -46,7 +46,7 @@ impl Third {
     /// anything else is HOST or HOST:PORT of `pathtwin serve`, or a host that answers ICMP or TCP.
     ///
     /// # Errors
-    /// There is none, or nothing answers there.
+    /// There is no such host, or nothing answers there.
     pub fn find(name: &str, far: IpAddr, key: &Key) -> Result<Self, ThirdError> {
         let way = |address, way| Self {
             address,
@@ -120,7 +120,7 @@ fn answers_icmp(address: IpAddr) -> bool {
             echo.request(number, &[0; 16], &mut request);
             socket.send(&request)?;
             let deadline = Instant::now() + TIMEOUT;
-            // Other ICMP may come first.
+            // Other ICMP messages may arrive first.
             while let Some(left) = deadline.checked_duration_since(Instant::now()) {
                 socket.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
                 match socket.recv(&mut answer) {

@@ -1,8 +1,8 @@
-//! A far end that has only iperf3: the part of a plan that its protocol allows.
+//! Measurement against iperf3: the part of a plan that its protocol allows.
 //!
 //! Everything else (idle latency, probes beside a load, sweeps, the path MTU, requests, QUIC, facts
 //! and counters of the far host) is left out and named in the run. Order, repeats and figures are
-//! those of any run.
+//! the same as in other runs.
 
 mod sample;
 
@@ -77,7 +77,7 @@ struct Bench<'a> {
 /// then states why it was cut short.
 ///
 /// # Errors
-/// The server has no address that this host reaches, or nothing of the plan can be measured so.
+/// The server has no reachable address, or no step of the plan can be measured with iperf3.
 pub fn measure(start: &Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, FarError> {
     let target = Target {
         layer: start.layer,
@@ -275,7 +275,7 @@ impl Bench<'_> {
         done
     }
 
-    /// One test, with progress events while it runs.
+    /// Runs a test, with progress events.
     fn test(&mut self, options: Options) -> Result<iperf3::outcome::Outcome, Error> {
         const PIECE: Duration = Duration::from_millis(250);
         let span = options.duration + Duration::from_secs(options.params.omit_s.into());

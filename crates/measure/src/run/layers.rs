@@ -27,7 +27,7 @@ pub(crate) fn family(address: IpAddr) -> IpVersion {
     }
 }
 
-/// The address from which this host would reach `far`. Nothing is sent.
+/// The local address of the route to `far`. Nothing is sent.
 pub(crate) fn own_address(far: IpAddr) -> io::Result<IpAddr> {
     let any: IpAddr = match family(far) {
         IpVersion::V4 => std::net::Ipv4Addr::UNSPECIFIED.into(),

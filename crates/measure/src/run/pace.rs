@@ -1,4 +1,4 @@
-//! Durations that follow the path: past slow start and tens of round trips, whatever its length.
+//! Durations adapted to the path: past slow start and tens of round trips.
 
 use analysis::pace::{Line, Pace};
 use model::{
@@ -19,8 +19,8 @@ pub(crate) fn line(bench: &Bench<'_>, layer: &LayerAddress, direction: Direction
     }
 }
 
-/// The task with the time that it needs on its path, if the plan lets durations follow. Knowledge
-/// before the first block decides for all blocks: repeats are alike.
+/// The task with the duration that it needs on its path, if the plan adapts durations. Knowledge
+/// before the first block applies to all blocks, so that repeats are equal.
 pub(crate) fn fitted(bench: &mut Bench<'_>, task: Task) -> Task {
     if !bench.plan.adapt {
         return task;
@@ -56,7 +56,7 @@ pub(crate) fn expected(plan: &Plan, idle_us: Option<f64>) -> Plan {
     }
 }
 
-/// The plan with the durations that it needs on the path as the first steps found it: those of the
+/// The plan with the durations that it needs on the path as measured by the first steps, for the
 /// layer and direction that needs the longest.
 pub(crate) fn for_all(bench: &Bench<'_>, layers: &[LayerAddress]) -> Plan {
     if !bench.plan.adapt {
@@ -124,7 +124,7 @@ pub(crate) fn mark(line: Line, sample: &mut Sample) {
     let loaded_us = [line.loaded_us, probed].into_iter().flatten();
     let least = Line {
         loaded_us: loaded_us.reduce(f64::max),
-        // A flow that loss keeps slow has left slow start long ago.
+        // A flow slowed down by loss has left slow start long ago.
         rate_bps: Some(tcp.goodput_bps).filter(|bps| *bps > 0.0),
         ..line
     }

@@ -22,17 +22,17 @@ impl Relay {
         }
     }
 
-    /// Returns true if the product reports a route: asking it again makes sense then.
+    /// Returns true if the product reports a route: then it can be queried again.
     pub(crate) fn is_known(&self) -> bool {
         self.connection.is_some()
     }
 
-    /// Marks the samples over the tunnel since the last time, if the route is another now: some of
+    /// Marks the samples over the tunnel since the last time, if the route has changed: some of
     /// them were measured over both.
     pub(crate) fn judge(&mut self, now: Option<&TunnelFacts>, samples: &mut [Sample]) {
         let since = self.judged.min(samples.len());
         self.judged = samples.len();
-        // An unknown route, or none because nothing was sent, is no change.
+        // An unknown route, or no route because nothing was sent, is not a change.
         let Some(after) = now.and_then(Connection::of) else {
             return;
         };
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relay_that_appears_takes_out_the_samples_since_the_last_check() {
+    fn a_new_relay_invalidates_the_samples_since_the_last_check() {
         let mut relay = Relay::new(Some(&tunnel(TunnelPath::Direct)));
         let mut all = samples(8);
         relay.judge(Some(&tunnel(TunnelPath::Direct)), &mut all[..4]);

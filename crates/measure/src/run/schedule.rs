@@ -13,17 +13,17 @@ use super::{
     task::Task,
 };
 
-/// Seconds around a step in which nothing is measured: agreeing, and letting queues empty.
+/// Seconds around a step in which nothing is measured: negotiation, and waiting for empty queues.
 const AROUND_S: f64 = 0.7;
 
-/// The steps that run once, at the start: in the plan's order, layer by layer for each.
+/// The steps that run once, at the start: in the plan's order, each on all layers.
 pub(crate) fn once(plan: &Plan, layers: &[LayerAddress], cc: &Senders) -> Vec<Task> {
     let steps = plan.steps.iter().filter(|s| !s.repeat);
     steps.flat_map(|step| tasks(step, layers, cc, 0)).collect()
 }
 
-/// The repeated steps of one block, in random order. Every block holds each of them once, so that a
-/// line that drifts meets all of them alike.
+/// The repeated steps of one block, in random order. Every block contains each of them once, so
+/// that drift of the line affects all of them equally.
 pub(crate) fn block(
     plan: &Plan,
     layers: &[LayerAddress],
@@ -50,8 +50,8 @@ pub(crate) struct Senders {
 }
 
 impl Senders {
-    /// Those to try in a direction when the plan names none: the [`USUAL`] ones of the sender, else
-    /// its first.
+    /// The congestion controls to try in a direction when the plan names none: the [`USUAL`] ones
+    /// of the sender, else its first.
     fn of(&self, direction: LoadDirection) -> Vec<String> {
         let both = |name: &String| match direction {
             LoadDirection::Up => self.near.contains(name),
@@ -80,7 +80,8 @@ impl Senders {
     }
 }
 
-/// The congestion controls that a step is measured with; `None` where it has none.
+/// The congestion controls that a step is measured with; `None` for steps without congestion
+/// control.
 fn controls(step: &Step, senders: &Senders) -> Vec<Option<String>> {
     match steps::of(&step.measurement).congestion() {
         None => vec![None],
@@ -131,7 +132,7 @@ pub fn estimate(plan: &Plan, layers: usize, near: &[String], far: &[String]) -> 
     }
 }
 
-/// Same as [`estimate`], before the abilities of the ends are known: with those of most ends.
+/// Same as [`estimate`], before the capabilities of the ends are known: with those of typical ends.
 pub fn usual_estimate(plan: &Plan, layers: usize) -> Estimate {
     let usual = USUAL.map(str::to_owned);
     estimate(plan, layers, &usual, &usual)

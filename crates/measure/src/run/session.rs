@@ -1,4 +1,4 @@
-//! A run from its start to its end: facts, the steps that run once, the blocks, the figures.
+//! Sequence of a run: facts, steps that run once, blocks, figures.
 
 use std::{
     collections::HashMap,
@@ -47,9 +47,9 @@ pub struct Start<'a> {
     pub seed: Seed,
     /// The layers, and where the far end is reached on each.
     pub targets: &'a [Target],
-    /// Requested addresses that did not answer, which are no targets.
+    /// Requested addresses that did not answer and are not measured.
     pub unreached: Vec<Unreached>,
-    /// A third point to probe beside the path; absent = none.
+    /// A third point to probe in addition to the path; absent = none.
     pub third: Option<&'a Third>,
     /// Whether the far end's slot for clients that watch is needed.
     pub slot: bool,
@@ -59,14 +59,14 @@ pub struct Start<'a> {
     pub id: String,
     /// Now, µs since 1970.
     pub started_us: u64,
-    /// True if the ends are those of a lab path.
+    /// True if the ends are on a lab path.
     pub lab: bool,
-    /// Set to end the run early: completed measurements are kept.
+    /// Set to end the run early: completed measurements remain in the run.
     pub cancel: &'a AtomicBool,
 }
 
-/// Carries a plan out. Measurements before a failure are in the run, which then states why it was
-/// cut short.
+/// Runs a plan. Measurements before a failure are in the run, which then states why it was cut
+/// short.
 ///
 /// # Errors
 /// There is no session with the far end, so that nothing could be measured.
@@ -77,8 +77,8 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
         far.slot()?;
     }
     let (layers, unreached) = layers(&start);
-    // Facts are toward the last address that was reached: toward another there is no route, and a
-    // missing route must not pass for a missing fact.
+    // Facts are about the route to the last reached address: there is no route to an unreached one,
+    // and a missing route must not be mistaken for a missing fact.
     let toward = reached(start.targets, &unreached);
     let (near_facts, scope) = state::facts(toward.last().map(|t| t.far));
     let own = layers.last().map(|l| l.near);
@@ -146,8 +146,7 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
     Ok(run)
 }
 
-/// Measures the segment between the near end and the third point in a run of its own, if that is
-/// asked for.
+/// Measures the segment between the near end and the third point in a separate run, if requested.
 fn segment_rates(third: &Third, start: &Start<'_>) -> Result<Vec<SegmentRate>, FarError> {
     let Way::Agent(port, key) = &third.way else {
         return Ok(Vec::new());
@@ -184,8 +183,8 @@ fn reached(targets: &[Target], unreached: &[Unreached]) -> Vec<Target> {
     there.copied().collect()
 }
 
-/// The layers and families that the plan asks for and that have an address on this host, and those
-/// not reached.
+/// The layers and families that the plan requests and this host has addresses for, and the
+/// unreached ones.
 fn layers(start: &Start<'_>) -> (Vec<LayerAddress>, Vec<Unreached>) {
     let wanted = |layer: &LayerAddress| {
         (start.plan.layers.is_empty() || start.plan.layers.contains(&layer.layer))
@@ -305,7 +304,7 @@ pub(crate) fn narrow(plan: &Plan, samples: &[Sample]) -> bool {
     goodputs.values().all(|g| rule.check(g) == Stop::Narrow)
 }
 
-/// Runs a task and keeps its samples. False: the run has ended.
+/// Runs a task and stores its samples. False: the run has ended.
 fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<bool, FarError> {
     if bench.cancelled() {
         return Ok(false);

@@ -1,8 +1,8 @@
-//! The steps of a plan, each a type in a separate file.
+//! Steps of a plan, each a type in a separate file.
 //!
-//! A step's type holds the request of the plan. It measures by dedicated services of the far end
-//! ([`crate::far::load`]), returns the results of both ends as one type, and makes the samples of
-//! it. So neither another step's parameters nor another step's outcome can get into a sample.
+//! A step's type holds the request of the plan. It measures with its own services of the far end
+//! ([`crate::far::load`]), returns the results of both ends as one type, and converts it to
+//! samples. So a sample cannot contain parameters or outcomes of another step.
 
 mod idle;
 mod loaded;

@@ -5,7 +5,7 @@ use model::{
     run::{Key, LayerAddress, StepKind},
 };
 
-/// One step on one layer with one congestion control: one sample (two if both directions).
+/// A step on one layer with one congestion control: one sample (two if in both directions).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Task {
     pub(crate) step: Step,

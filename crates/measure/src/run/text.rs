@@ -1,4 +1,4 @@
-//! The cost and the progress of a run as text.
+//! Texts about the cost and the progress of a run.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use model::{plan::Budget, units::Bytes};
 
 use super::{bench::Live, estimate::Estimate};
 
-/// Rates for which the data of a plan is given: it depends on the path, which is not known yet.
+/// Rates for which the data volume of a plan is stated, since the path's rate is not known yet.
 const RATES_MBPS: [f64; 2] = [100.0, 1000.0];
 
 impl Estimate {
@@ -34,7 +34,7 @@ impl Estimate {
     }
 }
 
-/// "LEAST to MOST", or one value if both read the same.
+/// "MIN to MAX", or one value if both texts are equal.
 fn range([least, most]: [String; 2]) -> String {
     if least == most {
         least

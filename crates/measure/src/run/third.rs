@@ -1,4 +1,4 @@
-//! The third point: probes to a host at the border of two segments of the path, beside the load.
+//! Probes to the third point, a host at the border of two segments of the path, during the load.
 
 pub(super) mod rates;
 
@@ -23,7 +23,7 @@ use crate::far::{
     load::{Agreed, Echo},
 };
 
-/// Shortest interval of ICMP echo: hosts answer it beside their work, and some limit it.
+/// Shortest interval of ICMP echo: hosts answer it with low priority, and some limit it.
 const SHORTEST_ICMP: Duration = Duration::from_millis(20);
 /// Shortest interval of connections, each of which costs both hosts a socket.
 const SHORTEST_TCP: Duration = Duration::from_millis(50);
@@ -56,7 +56,7 @@ pub(crate) struct Prober {
     answers: Answers,
     /// Result of the latest probes.
     seen: Option<Probes>,
-    /// Reason why it is no longer probed.
+    /// Reason why probing has ended.
     failed: Option<FarError>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) enum Running {
 }
 
 impl Prober {
-    /// Opens a session with an agent; nothing of others.
+    /// Opens a session if the third point is an agent.
     pub(crate) fn open(third: &Third, program: &str) -> Result<Self, FarError> {
         let answers = match &third.way {
             Way::Agent(port, key) => {
@@ -195,7 +195,7 @@ impl Prober {
     }
 }
 
-/// Returns a note that there is no session with the third point.
+/// Returns the note that there is no session with the third point.
 pub(crate) fn unreached(error: &FarError) -> Text {
     text!("the third point is not probed: {why}", why = error.text())
 }

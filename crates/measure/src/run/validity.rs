@@ -14,13 +14,13 @@ use sys::clock;
 use super::{Target, bench::Bench, layers::own_address, task::Task};
 use host::state;
 
-/// Busy share of a processor from which it, and not the path, may have limited the rate.
+/// Busy share of a processor from which it may have limited the rate instead of the path.
 const BUSY: f64 = 0.97;
 
 /// A clock that was set by more than this did not just drift: NTP slews by at most 500 ppm.
 const STEP_NS: i64 = 5_000_000;
 
-/// The state of things before a step.
+/// The state of both hosts before a step.
 pub(crate) struct Guard {
     offset: u64,
     far: IpAddr,
@@ -76,7 +76,7 @@ fn processor(sample: &Sample) -> Option<Invalid> {
         .or(receiver.map(|share| Invalid::ReceiverProcessor { share }))
 }
 
-/// Takes the facts of both ends again, and keeps them where something has changed.
+/// Collects the facts of both ends again, and stores those that have changed.
 pub(crate) fn facts_after(
     bench: &mut Bench<'_>,
     run: &mut Run,

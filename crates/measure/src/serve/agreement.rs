@@ -47,7 +47,7 @@ struct Arrived {
     streams: Vec<(u32, TcpStream)>,
     socket: Option<UdpSocket>,
     echo: Option<Echo>,
-    /// Nothing more is accepted.
+    /// True if no more connections are accepted.
     closed: bool,
 }
 
@@ -171,7 +171,7 @@ impl Agreement {
         })
     }
 
-    /// Starts the load, once all that belongs to it has arrived.
+    /// Starts the load, once all its connections have arrived.
     pub(crate) fn start(&mut self) -> Result<(), Refused> {
         if !matches!(self.running, Running::Not) {
             return Err(Refused::Started);
@@ -307,7 +307,7 @@ fn need(order: &Order) -> Need {
     }
 }
 
-/// The service of an order, if it is one that responds to requests.
+/// The service of an order, if it responds to requests.
 fn service(order: &Order, limits: &Limits, lease: &Lease) -> Option<RequestServer> {
     let (service, bytes) = match order {
         Order::Short { bytes } => (Service::Short, *bytes),

@@ -1,15 +1,14 @@
-//! Greetings that were answered, so that a copy of one costs nothing.
+//! Store of answered greetings, so that replays are cheap to reject.
 //!
-//! Anyone with a recording of a greeting can replay it and the key fits, but they can send nothing
-//! after it. This keeps copies out; here they are rejected before the handshake is computed for
-//! them.
+//! Anyone with a recording of a greeting can replay it, and its key is valid, but they cannot
+//! continue the handshake. Here copies are rejected before the handshake is computed.
 
 use std::{collections::HashSet, mem};
 
 use traffic::wire::greeting::HANDSHAKE;
 
 /// Greetings that are remembered at least; up to twice as many are, in 400 KiB.
-const MOST: usize = 2048;
+const MAX: usize = 2048;
 
 /// The latest greetings.
 #[derive(Default)]
@@ -19,11 +18,11 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Remembers a greeting. Only holders of the key can make one that is answered, so strangers
-    /// cannot fill this.
+    /// Stores a greeting. Only holders of the key can create a valid one, so strangers cannot fill
+    /// the store.
     pub(super) fn add(&mut self, first: &[u8; HANDSHAKE]) {
-        if self.new.len() >= MOST {
-            // Both keep their memory: the server's memory does not change with every greeting.
+        if self.new.len() >= MAX {
+            // Both keep their capacity, so that the server's memory use is constant.
             mem::swap(&mut self.old, &mut self.new);
             self.new.clear();
         }
@@ -48,10 +47,10 @@ mod tests {
             first[..8].copy_from_slice(&number.to_be_bytes());
             first
         };
-        for number in 0..10 * MOST {
+        for number in 0..10 * MAX {
             copies.add(&greeting(number));
-            assert!(copies.has(&greeting(number.saturating_sub(MOST - 1))));
-            assert!(copies.new.len() + copies.old.len() <= 2 * MOST);
+            assert!(copies.has(&greeting(number.saturating_sub(MAX - 1))));
+            assert!(copies.new.len() + copies.old.len() <= 2 * MAX);
         }
         assert!(!copies.has(&greeting(0)));
     }

@@ -28,13 +28,14 @@ use super::{
     session,
 };
 
-/// Connections at the gate; beyond it one of the address that has most of them is dropped.
-const MOST: usize = 256;
+/// Maximum connections at the gate; beyond it one of the address with the most connections is
+/// dropped.
+const MAX: usize = 256;
 
-/// Connections that are accepted before those that are pending are dealt with again.
+/// Connections accepted before the pending ones are processed again.
 const ROUND: usize = 64;
 
-/// Pause in which none are accepted where the host has no descriptors or memory for them.
+/// Pause of accepting if the host lacks descriptors or memory.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Longest request a client may send, bytes after inflation.
@@ -45,12 +46,12 @@ pub(crate) fn run(listeners: &[TcpListener], shared: &Arc<Shared>) -> io::Result
     for listener in listeners {
         listener.set_nonblocking(true)?;
     }
-    // Three quarters of the descriptors are for those who have shown the key.
+    // Three quarters of the descriptors are reserved for authenticated clients.
     let quarter = usize::try_from(sys::descriptors::allowed() / 4).unwrap_or(usize::MAX);
     let mut gate = Gate {
         listeners,
         shared,
-        most: quarter.clamp(8, MOST),
+        most: quarter.clamp(8, MAX),
         pending: Vec::new(),
         copies: Copies::default(),
         closed_until: None,
@@ -67,12 +68,12 @@ struct Gate<'a> {
     most: usize,
     pending: Vec<Pending>,
     copies: Copies,
-    /// Nothing is accepted before.
+    /// Time until which nothing is accepted.
     closed_until: Option<Instant>,
 }
 
 impl Gate<'_> {
-    /// Waits until something happens, at most a tenth of a second, and deals with it.
+    /// Waits for an event, at most a second, and processes it.
     fn turn(&mut self) -> io::Result<()> {
         let open = self.closed_until.is_none_or(|t| t <= Instant::now());
         let (incoming, ready) = self.wait(open)?;
@@ -92,7 +93,7 @@ impl Gate<'_> {
         Ok(())
     }
 
-    /// Returns whether there are new connections, and which pending ones can be read.
+    /// Returns whether there are new connections, and the readable pending ones.
     fn wait(&self, open: bool) -> io::Result<(bool, Vec<bool>)> {
         let listening = if open { self.listeners } else { &[] };
         let mut fds: Vec<PollFd<'_>> = listening
@@ -104,11 +105,13 @@ impl Gate<'_> {
                     .map(|p| PollFd::new(p.stream(), PollFlags::IN)),
             )
             .collect();
-        let tenth = Timespec {
-            tv_sec: 0,
-            tv_nsec: 100_000_000,
+        // A server without clients wakes the processor seldom: that of a router counts.
+        let idle = open && self.pending.is_empty();
+        let timeout = Timespec {
+            tv_sec: i64::from(idle),
+            tv_nsec: if idle { 0 } else { 100_000_000 },
         };
-        match poll(&mut fds, Some(&tenth)) {
+        match poll(&mut fds, Some(&timeout)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(e) => return Err(e.into()),
         }
@@ -136,13 +139,13 @@ impl Gate<'_> {
                     self.closed_until = Some(now.after(PAUSE));
                     return;
                 }
-                // One that is gone already, or has an error (accept(2)).
+                // The connection is already closed, or has an error (accept(2)).
                 Err(_) => {}
             }
         }
     }
 
-    /// Drops the one that has been there longest, of the address that has most.
+    /// Drops the oldest connection of the address with the most connections.
     fn make_room(&mut self) {
         if let Some(at) = crowd(self.pending.iter().map(|p| p.peer.ip())) {
             self.pending.remove(at);
@@ -167,7 +170,7 @@ impl Gate<'_> {
             }
             Next::Greeted(Greeting::Control(first), stream) => {
                 if let Some(channel) = self.greeted(&first, stream, peer) {
-                    // Its first request may have come along.
+                    // Its first request may have arrived with it.
                     self.go_on(Pending::opening(channel, peer, deadline), now);
                 }
             }

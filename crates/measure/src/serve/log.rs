@@ -1,5 +1,5 @@
-//! The log of a server: one line an event, written by its own thread, so that neither a flood of
-//! strangers nor a log that is not read stops the server.
+//! Log of a server: one line per event, written by a separate thread, so that neither a flood of
+//! connections nor a blocked log stops the server.
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
@@ -34,7 +34,7 @@ pub fn start(write_line: impl Fn(&str) + Send + 'static) -> std::io::Result<Log>
 
 fn queue(sender: &SyncSender<Event>, event: Event) {
     if !matches!(event, Event::Ordered(..)) {
-        // A full queue is a flood, of which the first events are enough.
+        // A full queue means a flood, of which the first events suffice.
         let _ = sender.try_send(event);
     }
 }

@@ -1,5 +1,4 @@
-//! A connection at the gate: the bytes that have arrived, and which one is dropped when there are
-//! too many.
+//! Connections at the gate: the bytes that have arrived, and the choice of which one to drop.
 
 use std::{
     collections::HashMap,
@@ -29,17 +28,17 @@ pub(super) struct Pending {
 }
 
 enum Stage {
-    /// The greeting has not come yet, or in part.
+    /// The greeting has not arrived yet, or only in part.
     Silent(TcpStream, Vec<u8>),
-    /// The handshake is answered; the first request has not come yet, or in part.
+    /// The handshake is answered; the first request has not arrived yet, or only in part.
     Opening(Box<Channel>, Partial),
 }
 
 /// Next step for a connection.
 pub(super) enum Next {
-    /// More must come.
+    /// More data is needed.
     Wait(Pending),
-    /// It has ended, for this reason if it is worth a line in the log.
+    /// It has ended; the reason is present if it is logged.
     Drop(Option<Rejected>),
     /// The greeting is here; the stream is where it ends.
     Greeted(Greeting, TcpStream),
@@ -48,7 +47,7 @@ pub(super) enum Next {
 }
 
 impl Pending {
-    /// One that was accepted now; `None` if it is gone already.
+    /// A newly accepted connection; `None` if it is already closed.
     pub(super) fn new(stream: TcpStream, peer: SocketAddr, now: Instant) -> Option<Self> {
         stream.set_nonblocking(true).ok()?;
         Some(Self {
@@ -58,7 +57,7 @@ impl Pending {
         })
     }
 
-    /// One whose greeting is answered.
+    /// A connection whose greeting was answered.
     pub(super) fn opening(channel: Channel, peer: SocketAddr, deadline: Instant) -> Self {
         Self {
             stage: Stage::Opening(Box::new(channel), Partial::default()),
@@ -143,8 +142,8 @@ pub(super) fn crowd(peers: impl Iterator<Item = IpAddr> + Clone) -> Option<usize
         .position(|network| counts.get(&network) == Some(&most))
 }
 
-/// The IPv4 address, or the first 64 bits of the IPv6 address: whoever has one address of such a
-/// network has all (RFC 6177).
+/// The IPv4 address, or the first 64 bits of the IPv6 address: a host with one address of such a
+/// network usually has all (RFC 6177).
 fn network(ip: IpAddr) -> u64 {
     match ip.to_canonical() {
         IpAddr::V4(ip) => u64::from(u32::from(ip)),

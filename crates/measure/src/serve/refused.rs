@@ -30,7 +30,7 @@ impl Arrivals {
     }
 }
 
-/// Reason why the server refuses a request. The session goes on.
+/// Reason why the server refuses a request. The session continues.
 #[derive(Debug)]
 pub(crate) enum Refused {
     /// A limit.
@@ -57,7 +57,7 @@ pub(crate) enum Refused {
         /// The limit, bit/s.
         most: u64,
     },
-    /// QUIC, where this build has none.
+    /// QUIC, which this build lacks.
     WithoutQuic,
     /// A token of no agreement of this session.
     Unknown,
@@ -83,7 +83,7 @@ pub(crate) enum Refused {
     },
     /// Another session has the slot.
     Slot,
-    /// The host did not let a load start.
+    /// The host could not start a load.
     Start(io::Error),
     /// The host has no random numbers for a key or a ticket.
     Random(io::Error),

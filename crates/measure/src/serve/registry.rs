@@ -23,7 +23,7 @@ pub(crate) enum Arrival {
 /// Takes an arrival.
 pub(crate) type Taker = Arc<dyn Fn(Arrival) + Send + Sync>;
 
-/// An agreement that waits for something.
+/// An agreement that waits for connections or datagrams.
 pub(crate) struct Expected {
     ticket: Ticket,
     taker: Taker,
@@ -49,7 +49,7 @@ impl Expected {
     }
 }
 
-/// All agreements of all sessions that wait for something.
+/// All agreements of all sessions that wait for connections or datagrams.
 #[derive(Default)]
 pub(crate) struct Registry(Mutex<HashMap<Token, Arc<Expected>>>);
 

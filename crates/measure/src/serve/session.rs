@@ -1,4 +1,4 @@
-//! The session of one client.
+//! Session of a client.
 
 use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -52,7 +52,7 @@ struct Session {
     /// Declared before the admission, so that loads end first.
     agreements: HashMap<Token, Agreement>,
     admitted: admission::Session,
-    /// Devices whose counters are read: known since the facts were collected.
+    /// Devices whose counters are read: known after the facts are collected.
     scope: Scope,
     mark: Option<state::Mark>,
     slot: Option<slot::Number>,
@@ -97,7 +97,7 @@ impl Session {
             self.channel.send(&Numbered(number, reply))?;
             Numbered(number, request) = match self.channel.receive() {
                 Ok(request) => request,
-                // Closed without a `bye`: nothing is wrong at this end.
+                // Closed without a `bye`: not an error of this end.
                 Err(ChannelError::Io(e)) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
                     return Ok(());
                 }

@@ -1,5 +1,5 @@
-//! The slot: one client at a time that watches this server may load its line. Others measure at
-//! will; who watches all the time waits for its turn, so that no two watches measure each other.
+//! The slot: only one watching client at a time may load the server's line, so that watches do not
+//! measure each other. Other clients need no slot.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -8,8 +8,8 @@ use std::{
 
 use sys::clock::Instant;
 
-/// How long a session holds the slot at most. Longer than any plan, and short enough for a client
-/// that never leaves not to keep others out.
+/// Maximum time for which a session holds the slot. Longer than any plan, but short enough that a
+/// client that never leaves does not exclude others.
 const LONGEST: Duration = Duration::from_secs(2 * 3600);
 
 /// The slot of a server.
@@ -60,14 +60,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_session_at_a_time_has_the_slot_and_none_has_it_for_ever() {
+    fn one_session_at_a_time_has_the_slot_for_a_limited_time() {
         let slot = Slot::default();
         let now = Instant(0);
         let first = slot.take(now).unwrap();
         assert_eq!(slot.take(now), None);
         slot.free(&first);
         let second = slot.take(now).unwrap();
-        // A free that comes twice does not take it from its next holder.
+        // A duplicate free does not take it from its next holder.
         slot.free(&first);
         assert_eq!(slot.take(now), None);
         let third = slot.take(now.after(LONGEST)).unwrap();

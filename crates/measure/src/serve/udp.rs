@@ -1,4 +1,4 @@
-//! The UDP port: proof of addresses, and a socket for each that is proved.
+//! The UDP port: proof of addresses, and a socket for each proved address.
 
 use std::{
     io,
@@ -22,7 +22,8 @@ use super::{
 
 /// Starts to prove addresses on one UDP socket.
 pub(crate) fn start(socket: UdpSocket, shared: Arc<Shared>) -> io::Result<JoinHandle<()>> {
-    socket.set_read_timeout(Some(Duration::from_millis(100)))?;
+    // Only an end of the server waits for it.
+    socket.set_read_timeout(Some(Duration::from_secs(1)))?;
     let prover = Prover::new(&key::random()?);
     std::thread::Builder::new()
         .name("prove".to_owned())
@@ -37,8 +38,8 @@ pub(crate) fn start(socket: UdpSocket, shared: Arc<Shared>) -> io::Result<JoinHa
         })
 }
 
-/// Answers one datagram. An answer is never longer than its request, and strangers get nothing at
-/// all.
+/// Answers a datagram. A reply is never longer than its request, and unauthenticated hosts get
+/// none.
 fn answer(socket: &UdpSocket, prover: &Prover, shared: &Shared, bytes: &[u8], from: SocketAddr) {
     match Datagram::parse(bytes) {
         Some(Datagram::Hello(token)) if shared.registry.find(token).is_some() => {
@@ -51,8 +52,8 @@ fn answer(socket: &UdpSocket, prover: &Prover, shared: &Shared, bytes: &[u8], fr
             let Some(expected) = expected.filter(proved) else {
                 return;
             };
-            // A second `Prove`, sent because the answer was lost, finds the socket taken; its
-            // answer comes from there.
+            // A second `Prove`, sent because the reply was lost, finds an existing socket, which
+            // replies to it.
             match connected(socket, from) {
                 Ok(own) => {
                     let _ = own.send(&Datagram::Proved(token).greeting());
@@ -67,11 +68,11 @@ fn answer(socket: &UdpSocket, prover: &Prover, shared: &Shared, bytes: &[u8], fr
     }
 }
 
-/// A socket of the same port that gets the datagrams of one peer.
+/// A socket of the same port, connected to one peer.
 fn connected(socket: &UdpSocket, peer: SocketAddr) -> io::Result<UdpSocket> {
     let mut local = socket.local_addr()?;
     if local.ip().is_unspecified() {
-        // The address the route chooses, from which the challenge was sent too.
+        // The source address of the route, from which the challenge was sent, too.
         let asking = UdpSocket::bind(SocketAddr::new(local.ip(), 0))?;
         asking.connect(peer)?;
         local.set_ip(asking.local_addr()?.ip());

@@ -69,7 +69,7 @@ fn answers_to_datagrams_keep_to_the_bytes_and_the_rate_of_a_session() {
         rate_bps: Some(1_000_000),
         ..limits()
     };
-    // The burst after a pause, half a second of the rate, and the last answer.
+    // The burst after a pause, half a second of the rate, and the last reply.
     assert!(count(rate, 100) <= 65_536 + 62_500 + 10_000);
 }
 

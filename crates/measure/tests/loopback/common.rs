@@ -1,4 +1,4 @@
-//! A server in a thread, and clients of it.
+//! A server in a thread, and its clients.
 
 use std::{
     io::Read,
@@ -59,7 +59,7 @@ impl Serving {
         Far::connect(self.address, &self.key, "test").unwrap()
     }
 
-    /// Waits until nothing is held any more.
+    /// Waits until all resources are released.
     pub(crate) fn wait_idle(&self) {
         let start = Instant::now();
         while self.admission.held() != Amounts::NONE {

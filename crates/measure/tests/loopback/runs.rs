@@ -293,9 +293,9 @@ duration_s = 0.5
 repeat = true
 "#;
 
-/// Each kind of third point answers beside the idle path and beside the load.
+/// Each kind of third point answers on the idle path and during the load.
 #[test]
-fn a_third_point_is_probed_beside_each_step() {
+fn a_third_point_is_probed_during_each_step() {
     let far = Serving::start(limits());
     let router = Serving::start(limits());
     let address = router.address.ip();
@@ -326,9 +326,9 @@ fn a_third_point_is_probed_beside_each_step() {
     }
 }
 
-/// A third point that does not answer costs a caveat, not the run.
+/// A third point that does not answer causes a note, not a failed run.
 #[test]
-fn a_run_goes_on_without_its_third_point() {
+fn a_run_continues_without_its_third_point() {
     let far = Serving::start(limits());
     let third = Third {
         address: far.address.ip(),
@@ -341,14 +341,14 @@ fn a_run_goes_on_without_its_third_point() {
     assert!(run.samples.iter().all(|s| s.third.is_none()));
 }
 
-/// Of two clients that watch, the second gets the slot when the first one is gone. Others need
-/// none.
+/// Of two watching clients, the second gets the slot when the first one leaves. Others need no
+/// slot.
 #[test]
 fn one_watching_client_at_a_time_has_the_slot() {
     let server = Serving::start(limits());
     let (mut first, mut second) = (server.connect(), server.connect());
     first.slot().unwrap();
-    // Asked for twice, it is still one.
+    // A second request does not take another slot.
     first.slot().unwrap();
     assert!(second.slot().unwrap_err().is_busy());
     second.ping().unwrap();

@@ -1,4 +1,4 @@
-//! Limits on strangers and other clients: each test is named after the action of one.
+//! Limits for strangers and other clients: each test is named after an attack.
 
 use std::{
     io::{Read, Write},
@@ -43,7 +43,7 @@ fn an_overheard_connection_opens_nothing_to_a_stranger() {
 
 /// A stranger who proved their own address got the datagrams of another client's load.
 #[test]
-fn a_load_of_datagrams_is_not_taken_over_by_who_knows_its_token() {
+fn a_load_of_datagrams_is_not_taken_over_with_its_token() {
     let serving = Serving::start(limits());
     let mut far = serving.connect();
     let ticket = far.open(&udp(true, 8_000_000, 1000, 10.0)).unwrap();
@@ -60,7 +60,7 @@ fn a_load_of_datagrams_is_not_taken_over_by_who_knows_its_token() {
         panic!("another answer");
     };
     assert_eq!(n, next.len(), "no longer than what was asked with");
-    // All that a stranger has: the challenge for their own address, and no secret.
+    // A stranger has only the challenge for their own address, and no secret.
     next = Datagram::Prove(token, challenge).greeting();
     stranger.send(&next).unwrap();
     assert!(
@@ -69,13 +69,13 @@ fn a_load_of_datagrams_is_not_taken_over_by_who_knows_its_token() {
     );
     let socket = far::datagrams(*ticket, serving.address).unwrap();
     far.start(&ticket).unwrap();
-    // Nor does a stranger get anything once it runs.
+    // A stranger gets nothing after the start, either.
     stranger.send(&next).unwrap();
     assert!(receive_datagrams(&socket, Duration::from_millis(300)) > 100_000);
     assert!(stranger.recv(&mut bytes).is_err());
 }
 
-/// A client that greets with another version gets the version of the server.
+/// A client of another version gets the version of the server.
 #[test]
 fn a_client_of_version_1_is_asked_to_update() {
     let serving = Serving::start(limits());
@@ -89,9 +89,9 @@ fn a_client_of_version_1_is_asked_to_update() {
     }
 }
 
-/// One address held every place, and no other client was served.
+/// One address occupied every slot of the gate, and no other client was served.
 #[test]
-fn a_client_of_another_address_is_served_beside_one_that_takes_all_it_can() {
+fn a_client_of_another_address_is_served_despite_a_greedy_one() {
     let serving = Serving::start(limits());
     let mut held = Vec::new();
     let refused = loop {

@@ -34,7 +34,7 @@ impl AdviceFigure {
         Self::Retransmitted,
     ];
 
-    /// Those that an Advice predicts and a proof decides by.
+    /// Figures that an Advice predicts and a proof is judged by.
     pub const PREDICTED: [Self; 3] = [Self::Goodput, Self::LoadedP50, Self::LoadedP99];
 
     /// Its name in documents.
@@ -57,7 +57,7 @@ impl AdviceFigure {
         }
     }
 
-    /// The figure of a Run that it is, of a TCP load by one flow.
+    /// The corresponding figure of a Run, for a TCP load of one flow.
     pub const fn kind(self) -> FigureKind {
         match self {
             Self::Goodput => FigureKind::Goodput,

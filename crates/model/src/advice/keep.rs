@@ -9,6 +9,8 @@ use crate::{
     net::Direction,
     run::Unit,
     spec::quantity::{QuantityError, duration, rate, share},
+    text,
+    text::{Text, Value},
 };
 
 /// A bound on a figure, in one direction or in both.
@@ -57,10 +59,10 @@ pub enum KeepError {
     )]
     Figure(String),
     /// An unreadable value.
-    #[error("`{value}` is no value of {figure}: {why}")]
+    #[error("`{value}` is no value of {}: {why}", .figure.option())]
     Value {
         /// The figure.
-        figure: String,
+        figure: AdviceFigure,
         /// The value given.
         value: String,
         /// The reason.
@@ -80,6 +82,30 @@ pub enum KeptError {
 }
 
 impl Keep {
+    /// The bound as a text.
+    pub fn text(&self) -> Text {
+        let figure = self.figure.measured();
+        let figure = match self.direction {
+            Some(direction) => text!(
+                "{figure} ({direction})",
+                figure = figure,
+                direction = direction
+            ),
+            None => figure,
+        };
+        let value = match self.value {
+            Kept::OfUnchanged(share) => {
+                let share = Value::Share(share);
+                text!("{share} of the value without a change", share = share).into()
+            }
+            Kept::Value(value) => self.figure.value(value),
+        };
+        match self.bound {
+            Bound::AtLeast => text!("{figure} >= {value}", figure = figure, value = value),
+            Bound::AtMost => text!("{figure} <= {value}", figure = figure, value = value),
+        }
+    }
+
     /// Returns true if it applies to this direction.
     pub fn is_of(&self, direction: Direction) -> bool {
         self.direction.is_none_or(|own| own == direction)
@@ -126,7 +152,7 @@ impl FromStr for Keep {
         let known = AdviceFigure::ALL.into_iter().find(|f| f.option() == plain);
         let figure = known.ok_or_else(|| KeepError::Figure(name.to_owned()))?;
         let value = kept(figure, value).map_err(|why| KeepError::Value {
-            figure: plain.to_owned(),
+            figure,
             value: value.to_owned(),
             why,
         })?;
@@ -206,7 +232,8 @@ mod tests {
         assert_eq!(holds(1.0, 80_001.0), Some(false));
     }
 
-    /// No value is neither a good one nor a bad one; an absolute bound needs none from before.
+    /// A missing value neither satisfies nor violates a bound; an absolute bound needs no value
+    /// from before.
     #[test]
     fn a_bound_on_what_was_not_measured_neither_holds_nor_breaks() {
         let measured = outcome(1.0, 50_000.0);
@@ -229,6 +256,23 @@ mod tests {
         assert_eq!(keep.direction, Some(Direction::Up));
         let lower = outcome(1.0, 1.0);
         assert_eq!(keep.holds(&lower, &lower), Some(true));
+    }
+
+    #[test]
+    fn a_bound_is_a_text_with_its_value_and_unit() {
+        let words = |text: &str| text.parse::<Keep>().unwrap().text().to_string();
+        assert_eq!(
+            words("goodput>=90%"),
+            "goodput >= 90 % of the value without a change"
+        );
+        assert_eq!(
+            words("rtt-p99-up<=80ms"),
+            "the 99th percentile of the loaded RTT (up) <= 80 ms"
+        );
+        assert_eq!(
+            words("retransmitted<=2%"),
+            "the share of retransmitted bytes <= 2 %"
+        );
     }
 
     #[test]

@@ -39,10 +39,10 @@ pub const MAX_BUFFER: Bytes = Bytes(u32::MAX as u64);
 /// Slowest rate of a step: one full packet in 0.2 s. A packet that waits for the old rate delays a
 /// change by at most its own time.
 pub const MIN_STEP: Rate = Rate::from_bps(64_000);
-/// Most changes of a rate.
+/// Maximum number of changes of a rate.
 pub const MAX_STEPS: usize = 100_000;
-/// Longest added delay of a distribution: netem keeps its quarter as 32 bits of ns (`tabledist`,
-/// net/sched/sch_netem.c, Linux 7.2).
+/// Longest added delay of a distribution: netem stores a quarter of it as 32 bits of ns
+/// (`tabledist`, net/sched/sch_netem.c, Linux 7.2).
 pub const MAX_QUANTILE: Duration = Duration::from_secs(8);
 /// Longest time for which packets gather.
 pub const MAX_SLOT: Duration = Duration::from_secs(10);

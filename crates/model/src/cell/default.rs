@@ -23,7 +23,7 @@ pub const TUNNEL_MTU: u32 = 1420;
 pub const PAYLOAD: u32 = 1200;
 
 /// Minimum of a default buffer, in full-size packets.
-const LEAST_PACKETS: u64 = 10;
+const MIN_PACKETS: u64 = 10;
 /// Buffer of a bottleneck without a rate, where no queue builds up.
 const UNLIMITED_PACKETS: u32 = 1000;
 /// Burst of a policer, as time at its rate.
@@ -45,7 +45,7 @@ pub fn buffer(rate: Option<Rate>, queue: Queue, mtu: u32, rtt: Duration) -> Buff
     };
     let full = u64::from(mtu) + ETHERNET_HEADER;
     let bytes = rate.bytes_in(span).0;
-    Buffer::Bytes(Bytes(bytes.clamp(LEAST_PACKETS * full, MAX_BUFFER.0)))
+    Buffer::Bytes(Bytes(bytes.clamp(MIN_PACKETS * full, MAX_BUFFER.0)))
 }
 
 impl Default for End {

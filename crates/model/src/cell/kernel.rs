@@ -13,11 +13,11 @@ use super::is_name;
 pub struct KernelName(String);
 
 impl KernelName {
-    /// The name of the usual image: that of the environment, else the current one.
+    /// The name of the default image: the one that the environment names, else the current one.
     pub const CURRENT: &str = "current";
 
-    /// Reads a name; `None` if it cannot be one. Files are no names: a spec that names one has a
-    /// meaning on one host only.
+    /// Reads a name; `None` if it is not valid. File names are rejected: a spec with one would be
+    /// meaningful on one host only.
     pub fn new(text: &str) -> Option<Self> {
         is_name(text).then(|| Self(text.to_owned()))
     }

@@ -144,7 +144,8 @@ pub fn is_name(text: &str) -> bool {
     (1..=MAX_NAME).contains(&text.len()) && !text.starts_with('.') && text.chars().all(fits)
 }
 
-/// Returns true if this is a valid name of a congestion control.
+/// Returns true if this is a valid name of a congestion control. All names in the kernel's tree are
+/// of lowercase letters, digits, `_` and `-` (net/ipv4, Linux 7.2).
 pub fn is_cc(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
     (1..=MAX_CC).contains(&text.len()) && text.chars().all(fits)

@@ -19,23 +19,14 @@ impl Setting {
             Self::RouteCongestionControl { to, table, cc } => {
                 let table = table.map_or_else(String::new, |t| format!(" table {t}"));
                 let cc = word(cc, "congestion control");
-                // `ip` does not keep the rest of the route, which is the output of `show`.
+                // `ip route replace` drops attributes that are not repeated; `ip route show` prints
+                // them.
                 let shown = format!("ip route show {to}{table}");
                 vec![format!("ip route replace $({shown}) congctl {cc}")]
             }
-            Self::Queue { device: dev, queue } => root(&device(Some(dev)), queue),
+            Self::Queue { device: dev, queue } => rooted(&device(Some(dev)), queue),
             Self::Ingress { device: dev, queue } => {
-                let dev = device(Some(dev));
-                let ifb = format!("pt-ifb$(cat /sys/class/net/{dev}/ifindex)");
-                let mut all = vec![format!(
-                    "ip link add {ifb} type ifb && ip link set {ifb} up"
-                )];
-                all.extend(root(&ifb, queue));
-                all.push(format!("tc qdisc add dev {dev} clsact"));
-                all.push(format!(
-                    "tc filter add dev {dev} ingress matchall action mirred egress redirect dev {ifb}"
-                ));
-                all
+                ingress(&device(Some(dev)), |ifb| rooted(ifb, queue))
             }
             Self::MssClamp { bytes } => {
                 let size = bytes.map_or_else(|| "rt mtu".to_owned(), |bytes| bytes.to_string());
@@ -60,10 +51,7 @@ impl Setting {
                 if *on { "on" } else { "off" }
             )],
             Self::ReceiveSteering { device: dev, cpus } => {
-                let dev = device(Some(dev));
-                let mask = processors(*cpus);
-                let files = format!("/sys/class/net/{dev}/queues/rx-*/rps_cpus");
-                vec![format!("for f in {files}; do echo {mask} > $f; done")]
+                vec![steering(&device(Some(dev)), &processors(*cpus))]
             }
             Self::TransmitSteering { device: dev, cpus } => {
                 vec![transmit(&device(Some(dev)), *cpus)]
@@ -87,7 +75,7 @@ impl Setting {
             }
             Self::Module { name } => vec![format!("modprobe {}", word(name, "module"))],
             Self::Mtu { device: dev, bytes } => {
-                vec![format!("ip link set dev {} mtu {bytes}", device(Some(dev)))]
+                vec![mtu(&device(Some(dev)), &bytes.to_string())]
             }
             Self::QueueLength {
                 device: dev,
@@ -100,7 +88,7 @@ impl Setting {
     }
 }
 
-/// Amounts as `ethtool` takes them.
+/// Amounts in the syntax of `ethtool`.
 fn spaced(all: &[(&str, Option<u32>)]) -> String {
     amounts(all).replace('=', " ")
 }
@@ -120,23 +108,56 @@ fn transmit(device: &str, cpus: u32) -> String {
 }
 
 /// The commands for a root discipline.
-fn root(device: &str, queue: &Queue) -> Vec<String> {
-    let replace = |what: &str| format!("tc qdisc replace dev {device} root {what}");
+fn rooted(device: &str, queue: &Queue) -> Vec<String> {
     match queue {
-        Queue::Htb(htb) => {
-            let rate = Rate::from_bps(htb.rate_bps);
-            let queue = htb.queue.name();
-            vec![
-                replace("handle 1: htb default 1"),
-                format!("tc class add dev {device} parent 1: classid 1:1 htb rate {rate}"),
-                format!("tc qdisc add dev {device} parent 1:1 {queue}"),
-            ]
+        Queue::Htb(shaper) => {
+            let rate = Rate::from_bps(shaper.rate_bps).to_string();
+            htb(device, &rate, shaper.queue.name())
         }
-        other => vec![replace(&typed(other))],
+        other => vec![root(device, &typed(other))],
     }
 }
 
-/// A discipline as `tc` takes it: switches are words of their own.
+/// The command for a root discipline in the syntax of `tc`.
+pub(crate) fn root(device: &str, queue: &str) -> String {
+    format!("tc qdisc replace dev {device} root {queue}")
+}
+
+/// The commands for a token bucket with a queue in it.
+pub(crate) fn htb(device: &str, rate: &str, queue: &str) -> Vec<String> {
+    vec![
+        root(device, "handle 1: htb default 1"),
+        format!("tc class add dev {device} parent 1: classid 1:1 htb rate {rate}"),
+        format!("tc qdisc add dev {device} parent 1:1 {queue}"),
+    ]
+}
+
+/// The commands for a discipline of received packets, on an intermediate device.
+pub(crate) fn ingress(device: &str, queue: impl FnOnce(&str) -> Vec<String>) -> Vec<String> {
+    let ifb = format!("pt-ifb$(cat /sys/class/net/{device}/ifindex)");
+    let mut all = vec![
+        format!("ip link add {ifb} type ifb"),
+        format!("ip link set {ifb} up"),
+    ];
+    all.extend(queue(&ifb));
+    all.push(format!("tc qdisc add dev {device} clsact"));
+    all.push(format!(
+        "tc filter add dev {device} ingress matchall action mirred egress redirect dev {ifb}"
+    ));
+    all
+}
+
+/// The command for the MTU of a device.
+pub(crate) fn mtu(device: &str, bytes: &str) -> String {
+    format!("ip link set dev {device} mtu {bytes}")
+}
+
+/// The command for the processors of all receive queues of a device.
+pub(crate) fn steering(device: &str, mask: &str) -> String {
+    format!("for f in /sys/class/net/{device}/queues/rx-*/rps_cpus; do echo {mask} > $f; done")
+}
+
+/// A discipline in the syntax of `tc`, whose flags have no value.
 fn typed(queue: &Queue) -> String {
     let mut text = queue.name().to_owned();
     for (name, value) in queue.options() {

@@ -1,4 +1,4 @@
-//! Errors of settings as text.
+//! Errors of settings given as text.
 
 use crate::{prefix::PrefixError, spec::quantity::QuantityError};
 
@@ -17,19 +17,19 @@ pub enum SettingError {
     /// A parameter without a value.
     #[error("\"{0}\": write name=value")]
     NoValue(String),
-    /// A name that no kernel parameter has.
+    /// An invalid name of a kernel parameter.
     #[error("\"{0}\" is neither cc nor the dotted name of a kernel parameter")]
     Parameter(String),
-    /// A value that no kernel parameter has.
+    /// An invalid value of a kernel parameter.
     #[error("{0}: not a value of a kernel parameter")]
     Value(String),
-    /// A name that no congestion control has.
+    /// An invalid name of a congestion control.
     #[error("\"{0}\" is not the name of a congestion control")]
     CongestionControl(String),
     /// A device without a value.
     #[error("\"{0}\": write device=value")]
     NoDevice(String),
-    /// A name that no device has.
+    /// An invalid device name.
     #[error("\"{0}\" is not the name of a device")]
     Device(String),
     /// It is not a whole number.
@@ -84,14 +84,14 @@ pub enum SettingError {
     /// Numbers of queues in another form.
     #[error("\"{0}\": write DEVICE=combined=N, or rx=N and tx=N")]
     Channels(String),
-    /// A name that no module has.
+    /// An invalid module name.
     #[error("\"{0}\" is not the name of a module")]
     Module(String),
     /// Neither on nor off for a device.
     #[error("\"{0}\": write DEVICE=on, or off")]
     OfDevice(String),
     /// More processors than Linux supports.
-    #[error("{0} processors are more than Linux has")]
+    #[error("{0} processors are more than Linux supports")]
     Processors(u32),
     /// It is not an overhead that cake supports.
     #[error("\"{0}\" is not a number of bytes from -64 to 256")]

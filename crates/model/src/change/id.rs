@@ -23,7 +23,7 @@ impl ChangeId {
         &self.0
     }
 
-    /// The first digits, enough for people.
+    /// The first digits, for display.
     pub fn short(&self) -> &str {
         &self.0[..8]
     }

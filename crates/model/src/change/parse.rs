@@ -1,12 +1,12 @@
 //! Settings as text: `cc=bbr`, `net.ipv4.tcp_ecn=1`, `eth0=fq_codel target=5ms`.
 
 use super::{CONGESTION_CONTROL, Queue, Setting, SettingError};
-use crate::{prefix::Prefix, remedy::Discipline, spec::quantity};
+use crate::{cell::is_cc, prefix::Prefix, remedy::Discipline, spec::quantity};
 
-/// Most bytes of a value of a kernel parameter.
+/// Maximum length of a value of a kernel parameter, bytes.
 const LONGEST_VALUE: usize = 256;
 
-/// Sockets that a congestion control is for.
+/// Sockets to which a congestion control applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// All new sockets of the host.
@@ -34,7 +34,7 @@ impl Setting {
     /// Reads `cc=NAME`, whose sockets `scope` selects, or `PARAMETER=VALUE`.
     ///
     /// # Errors
-    /// The text has another form, or a name is impossible.
+    /// The text has another form, or a name is invalid.
     pub fn parse_set(text: &str, scope: Scope) -> Result<Self, SettingError> {
         let (name, value) = text
             .split_once('=')
@@ -60,7 +60,7 @@ impl Setting {
     /// Reads `DEVICE=DISCIPLINE [option=value …]`.
     ///
     /// # Errors
-    /// The text has another form; no such discipline or option.
+    /// The text has another form, or the discipline or an option is unknown.
     pub fn parse_queue(text: &str) -> Result<Self, SettingError> {
         let (device, queue) = of_device(text)?;
         let queue: Queue = queue.parse()?;
@@ -92,7 +92,7 @@ impl Setting {
     /// Reads `mtu` or a number of bytes.
     ///
     /// # Errors
-    /// The text has another form, or the number is none for an MSS.
+    /// The text has another form, or the number is not a valid MSS.
     pub fn parse_mss_clamp(text: &str) -> Result<Self, SettingError> {
         if text == "mtu" {
             return Ok(Self::MssClamp { bytes: None });
@@ -178,7 +178,7 @@ impl Setting {
     /// Reads the name of a module; the kernel writes all of them with underscores.
     ///
     /// # Errors
-    /// No module has such a name.
+    /// The text is not a valid module name.
     pub fn parse_module(text: &str) -> Result<Self, SettingError> {
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-".contains(&b);
         // MODULE_NAME_LEN (include/linux/moduleparam.h, Linux 6.18) on 64-bit machines.
@@ -190,7 +190,7 @@ impl Setting {
     }
 
     /// Reads `DEVICE=on` or `off`: whether received UDP packets that the host forwards are
-    /// aggregated. Aggregation by lists would be done instead, so that it is off too
+    /// aggregated. Aggregation by lists would take precedence, so it is turned off
     /// (net/ipv4/udp_offload.c: `udp_gro_receive`, Linux 6.18).
     ///
     /// # Errors
@@ -234,9 +234,7 @@ impl Setting {
 }
 
 fn congestion_control(name: &str, scope: Scope) -> Result<Setting, SettingError> {
-    // TCP_CA_NAME_MAX (include/net/tcp.h, Linux 7.2) counts the final NUL.
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-".contains(&b);
-    if name.is_empty() || name.len() > 15 || !name.bytes().all(plain) {
+    if !is_cc(name) {
         return Err(SettingError::CongestionControl(name.to_owned()));
     }
     let cc = name.to_owned();

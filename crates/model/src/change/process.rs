@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A process that a later one with the same number is not mistaken for.
+/// A process by its number and start time, since numbers are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessId {
     /// Its number.

@@ -1,12 +1,12 @@
 //! Masks of processors as the kernel writes them.
 
-/// The first so many processors.
+/// The mask of the first `count` processors.
 pub fn processors(count: u32) -> String {
     mask(count, |_| true)
 }
 
-/// The processors among the first `count` that send over a transmit queue, if each sends over the
-/// queue of its number modulo that of the queues.
+/// The mask of the processors among the first `count` that send over a transmit queue: each sends
+/// over the queue of its own number modulo the number of queues.
 pub fn sending(queue: u32, queues: u32, count: u32) -> String {
     mask(count, |cpu| cpu.checked_rem(queues) == Some(queue))
 }

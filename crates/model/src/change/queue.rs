@@ -85,7 +85,7 @@ pub struct Cake {
     pub ingress: Option<bool>,
 }
 
-/// A shaper for disciplines that have none of their own.
+/// A shaper for disciplines without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Htb {
     /// Rate of the bucket, bit/s.
@@ -95,7 +95,7 @@ pub struct Htb {
 }
 
 impl Queue {
-    /// A shaper to a rate with a queue in it. CAKE shapes by itself, the others in a bucket.
+    /// A shaper with a queue. CAKE shapes by itself; other queues are placed below htb.
     pub fn shaper(rate_bps: u64, queue: Discipline) -> Self {
         match queue {
             Discipline::Cake => Self::Cake(Cake {

@@ -37,11 +37,11 @@ pub enum Saved {
         /// True if it exists.
         present: bool,
     },
-    /// Offloads of a device by the kernel's names; those that nobody can switch are left out.
+    /// Offloads of a device by the kernel's names; fixed ones are left out.
     Offloads {
         /// The requested ones.
         requested: BTreeSet<String>,
-        /// Those that are on.
+        /// The active ones.
         active: BTreeSet<String>,
     },
     /// Masks of processors, one for each receive queue, as the kernel writes them.
@@ -56,7 +56,7 @@ pub enum Saved {
         /// Packets to send.
         tx: u32,
     },
-    /// Numbers of queues of a device, and what the kernel forgets with a queue.
+    /// Numbers of queues of a device, and the settings that the kernel discards with a queue.
     Channels {
         /// Queues that only receive.
         rx: u32,
@@ -73,12 +73,12 @@ pub enum Saved {
     },
     /// A module of the kernel with those that it depends on.
     Modules {
-        /// Those of them that are loaded, or part of the kernel.
+        /// The modules that are loaded or built in.
         present: BTreeSet<String>,
     },
     /// A device whose received packets pass no hook of traffic control.
     NoIngress,
-    /// One whose received packets do.
+    /// A device whose received packets pass a hook of traffic control.
     Ingress {
         /// Kind of the hook, `ingress` or `clsact`; absent = it is gone.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -67,25 +67,25 @@ pub enum Setting {
     ReceiveSteering {
         /// The device.
         device: String,
-        /// Number of processors, from the first; 0 = only the one that is interrupted.
+        /// Number of processors, from the first; 0 = only the processor that handles the interrupt.
         cpus: u32,
     },
     /// The processors that send over each transmit queue of a device (XPS).
     TransmitSteering {
         /// The device.
         device: String,
-        /// The first so many processors, distributed over the queues; 0 = the kernel chooses a
-        /// queue by a hash of the flow.
+        /// Number of processors, from the first, distributed over the queues; 0 = the kernel
+        /// chooses a queue by a hash of the flow.
         cpus: u32,
     },
     /// The sizes of the rings between a device and its driver.
     Rings {
         /// The device.
         device: String,
-        /// Received packets; absent = as it is.
+        /// Received packets; absent = unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rx: Option<u32>,
-        /// Packets to send; absent = as it is.
+        /// Packets to send; absent = unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tx: Option<u32>,
     },
@@ -93,13 +93,13 @@ pub enum Setting {
     Channels {
         /// The device.
         device: String,
-        /// Queues that only receive; absent = as it is.
+        /// Queues that only receive; absent = unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rx: Option<u32>,
-        /// Queues that only send; absent = as it is.
+        /// Queues that only send; absent = unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tx: Option<u32>,
-        /// Queues that do both; absent = as it is.
+        /// Queues that do both; absent = unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         combined: Option<u32>,
     },
@@ -129,7 +129,7 @@ pub enum Setting {
 pub const CONGESTION_CONTROL: &str = "net.ipv4.tcp_congestion_control";
 
 impl Setting {
-    /// The congestion control that it chooses, if it does.
+    /// The congestion control it sets, if any.
     pub fn congestion_control(&self) -> Option<&str> {
         match self {
             Self::RouteCongestionControl { cc, .. } => Some(cc),
@@ -158,7 +158,7 @@ impl Setting {
     }
 
     /// Returns true if another setting writes the same value on a host, so that only one of them
-    /// can hold.
+    /// can be in effect.
     pub fn is_same_place(&self, other: &Setting) -> bool {
         use Setting as S;
         match (self, other) {
@@ -209,7 +209,7 @@ impl Setting {
                 let route = text!(
                     "congestion control {cc} for connections to {prefix}",
                     cc = cc,
-                    prefix = to.to_string()
+                    prefix = *to
                 );
                 match table {
                     Some(table) => {
@@ -307,7 +307,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// `rx=1024 tx=512`: those that are given.
+/// `rx=1024 tx=512`, without absent amounts.
 pub(super) fn amounts(all: &[(&str, Option<u32>)]) -> String {
     let given = all.iter().filter_map(|(name, n)| Some((name, (*n)?)));
     let words: Vec<String> = given.map(|(name, n)| format!("{name}={n}")).collect();

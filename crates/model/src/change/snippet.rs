@@ -1,10 +1,10 @@
-//! Settings for those who apply them by other means: a shell, Ansible, NixOS, cloud-init.
+//! Settings in the formats of other tools: shell, Ansible, NixOS, cloud-init.
 
 use std::{collections::BTreeSet, fmt::Write};
 
 use super::{Queue, Setting};
 
-/// A form of such text.
+/// Format of the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A shell script.
@@ -165,7 +165,7 @@ fn nixos(settings: &[Setting]) -> String {
         let _ = writeln!(out, "  boot.kernel.sysctl.{} = {};", nix(name), nix(value));
     }
     if !commands.is_empty() {
-        // In a text of two quotes, these and `${` need a separate escape.
+        // In a string between `''`, these and `${` are escaped differently.
         let escape = |command: &String| command.replace("''", "'''").replace("${", "''${");
         let all: String = commands
             .iter()

@@ -28,7 +28,7 @@ pub enum State {
     Verified,
     /// It stays until the next boot.
     Confirmed,
-    /// It stays; files hold it.
+    /// It stays across boots: files hold it.
     Persisted,
     /// This step is being undone; those after it are.
     RollingBack {
@@ -37,7 +37,7 @@ pub enum State {
     },
     /// All old values are back.
     RolledBack,
-    /// All steps were tried; these did not go back.
+    /// All steps were tried; some could not be undone.
     RollbackFailed {
         /// Index of the first of them.
         step: usize,
@@ -83,7 +83,7 @@ impl State {
         matches!(self, State::Confirmed | State::Persisted)
     }
 
-    /// Returns how many steps, from the first, may have been written out of `all`.
+    /// Returns how many of `all` steps, from the first, may have been written.
     pub fn written(&self, all: usize) -> usize {
         match self {
             State::Planned | State::Armed | State::RolledBack => 0,

@@ -1,4 +1,4 @@
-//! Settings as options of `tune`, for a person who is to set them on another host.
+//! Settings as options of `tune`, for use on another host.
 
 use super::{CONGESTION_CONTROL, Queue, Setting, setting::amounts};
 use crate::remedy::shell::word;

@@ -38,9 +38,9 @@ pub enum CounterKind {
     ChecksumErrors,
     /// Fragments made, and fragments received.
     Fragments,
-    /// Datagrams dropped for a full receive buffer.
+    /// Datagrams dropped because of a full receive buffer.
     ReceiveBufferErrors,
-    /// Datagrams dropped for a full send buffer, or by the queue of the device.
+    /// Datagrams dropped because of a full send buffer, or by the queue of the device.
     SendBufferErrors,
     /// Packets dropped by the input queue of a processor.
     BacklogDrops,
@@ -70,7 +70,7 @@ impl CounterKind {
         }
     }
 
-    /// Ends of the names. Documents of other programs and older versions have some of them.
+    /// Suffixes of the names, including those in documents of other programs and older versions.
     const fn ends(self) -> &'static [&'static str] {
         match self {
             Self::ChecksumErrors => &["InCsumErrors"],

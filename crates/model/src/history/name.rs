@@ -1,4 +1,4 @@
-//! Names in a history, of which a newer version may have written more than are known here.
+//! Names in a history, including those of newer versions.
 
 use std::{fmt, str::FromStr};
 
@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::run::{FigureKind, Key};
 
-/// Meaning of a name in a history; one that this version does not know is kept as it is.
+/// Meaning of a name in a history; a name unknown to this version is preserved.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Named<T> {
     /// A name of this version.
@@ -70,7 +70,7 @@ mod tests {
     proptest! {
         /// Known or not, a name is written as it was read.
         #[test]
-        fn a_name_is_kept_as_it_was_written(
+        fn a_name_is_preserved_unchanged(
             name in "\\PC*|(tunnel|underlay)/v[46] (idle|tcp) (down|up) x[0-9]{1,3} ?[a-z]{0,8}"
         ) {
             prop_assert_eq!(StepName::from(name.as_str()).to_string(), name.clone());

@@ -1,10 +1,10 @@
-//! Errors of reading a Path and of making a lab path of it.
+//! Errors of reading a Path and of converting it to a lab path.
 
 use std::fmt;
 
 use crate::cell::Rule;
 
-/// Error of reading a Path or of making a lab path of it.
+/// Error of reading a Path or of converting it to a lab path.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
     /// Not a Path document.

@@ -29,7 +29,7 @@ pub struct Trial {
     pub idle: Duration,
     /// Interval of the TCP_INFO and queue series.
     pub sample: Duration,
-    /// Kernel image that runs it; absent = the usual one.
+    /// Kernel image that runs it; absent = the lab's default.
     pub kernel: Option<KernelName>,
     /// The measured traffic.
     pub traffic: Traffic,

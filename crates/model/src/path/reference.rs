@@ -11,8 +11,8 @@ const HEAD: &str = r#"# Paths
 
 <!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-model` regenerates it. -->
 
-A Path is a model of a path, as JSON: for each layer and direction what is known about it. It names
-no host and no address, so it can be shown to anybody. Every parameter is a table of its own:
+A Path is a model of a path, as JSON: the known parameters of each layer and direction. It names no host and no address,
+so it can be published. Every parameter is a separate table:
 
 ```json
 {"value": 20000000, "low": 19600000, "high": 20300000, "source": "measured"}
@@ -61,7 +61,7 @@ Names beyond those of this page are errors.
 
 /// Description of `loss`, which is not a plain table of parameters.
 const LOSS: &str = r#"
-Under `loss` stands one of these patterns:
+`loss` has one of these forms:
 
 | name | meaning |
 |---|---|

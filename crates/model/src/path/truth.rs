@@ -18,18 +18,18 @@ impl Path {
 
     /// The path of a cell, with this source for all parameters.
     pub(super) fn stated(cell: &Cell, source: Source) -> Self {
-        let say = Say(source);
+        let sourced = Sourced(source);
         Self {
-            underlay: say.underlay(&cell.path),
-            tunnel: cell.tunnel.as_ref().map(|tunnel| say.tunnel(tunnel)),
+            underlay: sourced.underlay(&cell.path),
+            tunnel: cell.tunnel.as_ref().map(|tunnel| sourced.tunnel(tunnel)),
             ends: Ends {
-                near: say.end(&cell.ends.near),
-                far: say.end(&cell.ends.far),
+                near: sourced.end(&cell.ends.near),
+                far: sourced.end(&cell.ends.far),
             },
             competitors: cell
                 .cross
                 .iter()
-                .map(|cross| say.competitor(cross))
+                .map(|cross| sourced.competitor(cross))
                 .collect(),
             ..Self::named(&cell.name)
         }
@@ -38,9 +38,9 @@ impl Path {
 
 /// Makes parameters with one source.
 #[derive(Clone, Copy)]
-struct Say(Source);
+struct Sourced(Source);
 
-impl Say {
+impl Sourced {
     // All fields are parameters.
     #[expect(clippy::unnecessary_wraps)]
     fn value<T>(self, value: impl Into<T>) -> Option<Parameter<T>> {

@@ -57,7 +57,7 @@ mod tests {
 
     use super::*;
 
-    /// Results that are kept have these names.
+    /// Stored results have these names.
     #[test]
     fn names_on_the_wire_stay() {
         fn of<T: Serialize>(all: &T) -> String {

@@ -29,7 +29,8 @@ pub enum Action {
         /// The device.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         device: Option<String>,
-        /// Rate to shape to, bit/s of IP packets.
+        /// Rate to shape to, bit/s as its device counts: with the 14 bytes of the header on
+        /// Ethernet (`qdisc_pkt_len`), so that 0.9 % fewer bits of full IP packets pass.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rate_bps: Option<u64>,
         /// The queue in it.

@@ -1,13 +1,13 @@
-//! Remedies as commands: iproute2, sysctl, ethtool and nft; on OpenWrt, UCI for settings it
-//! manages.
+//! Remedies as commands: those of their settings; on OpenWrt, UCI for settings it manages.
 //!
 //! They change the running system only and do not survive a reboot, except those of UCI. Every name
 //! in them is escaped by [`shell`](super::shell).
 
-use crate::change::CONGESTION_CONTROL;
+use crate::change::{Setting, commands as syntax, snippet::modules};
 
 use super::{
-    Action, Buffer, CcScope, Discipline, Flow, LimitKind, Remedy, RouteTo,
+    Action, CcScope, Discipline, Flow, Remedy, RouteTo,
+    settings::socket_buffer,
     shell::{device, unknown, word},
 };
 
@@ -19,9 +19,6 @@ pub enum Dialect {
     /// OpenWrt, with persistent settings in UCI.
     OpenWrt,
 }
-
-/// The intermediate device for ingress shaping.
-const IFB: &str = "ifb-pathtwin";
 
 /// The commands of a remedy, in order, to be run as root at its location. Words in angle brackets
 /// are unknown to the Run. Empty if there is no command for it.
@@ -36,98 +33,119 @@ impl Action {
     }
 }
 
+/// No device has an empty name (`dev_valid_name` of net/core/dev.c, Linux 6.12): a command has a
+/// placeholder for it.
+const UNKNOWN_DEVICE: &str = "";
+
 fn of_action(action: &Action, dialect: Dialect) -> Vec<String> {
-    match action {
-        Action::CongestionControl { cc, scope } => congestion(cc, scope, dialect),
-        Action::Shaper { .. } => shaper(action, dialect),
-        Action::Queue { queue, .. } => {
-            let dev = device(action.device());
-            let queue = queue.name();
-            vec![
-                format!("tc qdisc replace dev {dev} root {queue}"),
-                sysctl("net.core.default_qdisc", queue),
-            ]
+    if dialect == Dialect::OpenWrt
+        && let Some(commands) = uci(action)
+    {
+        return commands;
+    }
+    let Ok(settings) = action.settings(Some(UNKNOWN_DEVICE), None) else {
+        return without_setting(action);
+    };
+    let is_cc = |s: &&Setting| s.congestion_control().is_some();
+    let ccs: Vec<Setting> = settings.iter().filter(is_cc).cloned().collect();
+    let loaded = modules(&ccs).into_iter().flat_map(|m| load(m, dialect));
+    let set: Vec<String> = match action {
+        Action::CongestionControl {
+            cc,
+            scope: CcScope::Route(to),
+        } => vec![route(to, cc)],
+        _ => settings.iter().flat_map(Setting::commands).collect(),
+    };
+    loaded.chain(set).collect()
+}
+
+/// Loads a module, of which OpenWrt has a package.
+fn load(name: String, dialect: Dialect) -> Vec<String> {
+    match dialect {
+        Dialect::Linux => Setting::Module { name }.commands(),
+        Dialect::OpenWrt => {
+            let package = format!("kmod-{}", name.replace('_', "-"));
+            vec![format!("opkg install {}", word(&package, "module"))]
         }
-        Action::RemoveShaper { .. } => {
-            vec![format!("tc qdisc del dev {} root", device(action.device()))]
-        }
-        Action::QueueLimit { limit, packets, .. } => {
-            vec![queue_limit(*limit, &device(action.device()), *packets)]
-        }
-        Action::SocketBuffer {
-            buffer,
-            keep,
-            max_bytes,
-        } => vec![socket_buffer(*buffer, *keep, *max_bytes)],
-        Action::UdpBuffer { bytes } => ["rmem_max", "wmem_max", "rmem_default", "wmem_default"]
-            .iter()
-            .map(|name| sysctl(&format!("net.core.{name}"), &bytes.to_string()))
-            .collect(),
-        Action::TunnelMtu { .. }
-        | Action::LinkMtu { .. }
-        | Action::MssClamp { .. }
-        | Action::MtuProbing => sizes(action, dialect),
-        Action::Ecn { on } => vec![sysctl("net.ipv4.tcp_ecn", if *on { "1" } else { "2" })],
-        Action::NotsentLowat { bytes } => {
-            vec![sysctl("net.ipv4.tcp_notsent_lowat", &bytes.to_string())]
-        }
-        Action::Offload { feature, on, .. } => vec![format!(
-            "ethtool -K {} {} {}",
-            device(action.device()),
-            word(feature, "offload"),
-            if *on { "on" } else { "off" }
-        )],
-        Action::ReceiveSteering { cpus, .. } => steering(action.device(), *cpus, dialect),
-        Action::DeviceQueues { count, .. } => {
-            vec![format!(
-                "ethtool -L {} combined {count}",
-                device(action.device())
-            )]
-        }
-        Action::Sysctl { name, value } => vec![sysctl(name, value)],
-        Action::Keep
-        | Action::FreeBuffer { .. }
-        | Action::Relieve { .. }
-        | Action::Tunnel { .. }
-        | Action::MoreFlows { .. }
-        | Action::FeedSender
-        | Action::KeepOrder
-        | Action::Radio
-        | Action::AskProvider { .. }
-        | Action::Measure { .. }
-        | Action::FreeText { .. } => Vec::new(),
     }
 }
 
-fn sysctl(name: &str, value: &str) -> String {
-    format!(
-        "sysctl -w {}",
-        word(&format!("{name}={value}"), "parameter")
-    )
-}
-
-/// reno and cubic are built into kernels; others are modules, which OpenWrt has as packages.
-fn congestion(cc: &str, scope: &CcScope, dialect: Dialect) -> Vec<String> {
-    let module = (!matches!(cc, "cubic" | "reno")).then(|| {
-        let name = match dialect {
-            Dialect::Linux => format!("tcp_{cc}"),
-            Dialect::OpenWrt => format!("kmod-tcp-{cc}"),
-        };
-        let name = word(&name, "module");
-        match dialect {
-            Dialect::Linux => format!("modprobe {name}"),
-            Dialect::OpenWrt => format!("opkg install {name}"),
+/// The commands of an action that is no setting: with placeholders for its unknown values.
+fn without_setting(action: &Action) -> Vec<String> {
+    let dev = device(action.device());
+    match action {
+        Action::Shaper { queue, flow, .. } => shaper_of_unknown_rate(&dev, *queue, *flow),
+        Action::SocketBuffer { buffer, keep, .. } => {
+            socket_buffer(*buffer, *keep, "<bytes>").commands()
         }
-    });
-    let set = match scope {
-        CcScope::Socket => return Vec::new(),
-        CcScope::Route(to) => route(to, cc),
-        CcScope::Host => sysctl(CONGESTION_CONTROL, cc),
-    };
-    module.into_iter().chain([set]).collect()
+        Action::TunnelMtu { .. } => vec![syntax::mtu(&dev, &unknown("bytes"))],
+        Action::ReceiveSteering { .. } => {
+            vec![syntax::steering(&dev, &unknown("processor mask"))]
+        }
+        Action::RemoveShaper { .. } => vec![format!("tc qdisc del dev {dev} root")],
+        _ => Vec::new(),
+    }
 }
 
-/// The current route to one address, with a congestion control.
+fn shaper_of_unknown_rate(dev: &str, queue: Discipline, flow: Flow) -> Vec<String> {
+    let rate = unknown("rate");
+    let mode = if flow == Flow::Ingress {
+        " ingress"
+    } else {
+        ""
+    };
+    let root = |dev: &str| match queue {
+        Discipline::Cake => vec![syntax::root(dev, &format!("cake bandwidth {rate}{mode}"))],
+        Discipline::Fq | Discipline::FqCodel => syntax::htb(dev, &rate, queue.name()),
+    };
+    match flow {
+        Flow::Egress => root(dev),
+        Flow::Ingress => syntax::ingress(dev, root),
+    }
+}
+
+/// The commands of OpenWrt for settings that it manages itself.
+fn uci(action: &Action) -> Option<Vec<String>> {
+    let dev = device(action.device());
+    match action {
+        Action::Shaper {
+            rate_bps,
+            queue,
+            flow,
+            ..
+        } => {
+            let kbit = rate_bps.map(|bps| (bps / 1000).max(1));
+            Some(sqm(&dev, kbit, *queue, *flow))
+        }
+        Action::TunnelMtu { bytes, .. } => tunnel_mtu(&dev, *bytes),
+        Action::ReceiveSteering { .. } => Some(
+            [
+                "uci set network.globals.packet_steering=1",
+                "uci commit network",
+                "/etc/init.d/packet_steering restart",
+            ]
+            .map(str::to_owned)
+            .into(),
+        ),
+        _ => None,
+    }
+}
+
+/// In UCI a WireGuard interface has the name of its device; only letters, digits and _ are allowed.
+fn tunnel_mtu(dev: &str, bytes: Option<u32>) -> Option<Vec<String>> {
+    let bytes = bytes.map_or_else(|| unknown("bytes"), |bytes| bytes.to_string());
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    dev.bytes().all(is_plain).then(|| {
+        vec![
+            format!("uci set network.{dev}.mtu={bytes}"),
+            "uci commit network".to_owned(),
+            format!("ifup {dev}"),
+        ]
+    })
+}
+
+/// The current route to one address, with a congestion control. The Run knows all of the route,
+/// which `tune` copies in the same way if the host has no separate one to the address.
 fn route(to: &RouteTo, cc: &str) -> String {
     let mut text = format!("ip route replace {}", to.toward);
     if let Some(via) = to.via {
@@ -151,56 +169,6 @@ fn route(to: &RouteTo, cc: &str) -> String {
 
 /// Number of the main routing table (`RT_TABLE_MAIN`).
 const MAIN_TABLE: u32 = 254;
-
-fn shaper(action: &Action, dialect: Dialect) -> Vec<String> {
-    let Action::Shaper {
-        rate_bps,
-        queue,
-        flow,
-        ..
-    } = action
-    else {
-        return Vec::new();
-    };
-    let dev = device(action.device());
-    let kbit = rate_bps.map(|bps| (bps / 1000).max(1));
-    if dialect == Dialect::OpenWrt {
-        return sqm(&dev, kbit, *queue, *flow);
-    }
-    let rate = kbit.map_or_else(|| unknown("rate"), |kbit| format!("{kbit}kbit"));
-    match flow {
-        Flow::Egress => shaped(&dev, &rate, *queue, ""),
-        Flow::Ingress => {
-            let mut all = vec![
-                format!("ip link add {IFB} type ifb"),
-                format!("ip link set {IFB} up"),
-                format!("tc qdisc replace dev {dev} handle ffff: ingress"),
-                format!(
-                    "tc filter replace dev {dev} parent ffff: protocol all matchall action mirred egress redirect dev {IFB}"
-                ),
-            ];
-            all.extend(shaped(IFB, &rate, *queue, " ingress"));
-            all
-        }
-    }
-}
-
-/// A shaper with a queue: cake and fq have their own rate, others are in a class of HTB. `mode` is
-/// cake's.
-fn shaped(dev: &str, rate: &str, queue: Discipline, mode: &str) -> Vec<String> {
-    match queue {
-        Discipline::Cake => vec![format!(
-            "tc qdisc replace dev {dev} root cake bandwidth {rate}{mode}"
-        )],
-        Discipline::Fq | Discipline::FqCodel => vec![
-            format!("tc qdisc replace dev {dev} root handle 1: htb default 10"),
-            format!(
-                "tc class replace dev {dev} parent 1: classid 1:10 htb rate {rate} ceil {rate}"
-            ),
-            format!("tc qdisc replace dev {dev} parent 1:10 {}", queue.name()),
-        ],
-    }
-}
 
 /// OpenWrt's shaper, SQM; a rate of 0 turns off shaping in that direction.
 fn sqm(dev: &str, kbit: Option<u64>, queue: Discipline, flow: Flow) -> Vec<String> {
@@ -232,84 +200,4 @@ fn sqm(dev: &str, kbit: Option<u64>, queue: Discipline, flow: Flow) -> Vec<Strin
     all.push("uci commit sqm".to_owned());
     all.push("/etc/init.d/sqm restart".to_owned());
     all
-}
-
-fn queue_limit(limit: LimitKind, dev: &str, packets: u32) -> String {
-    match limit {
-        LimitKind::FqFlow => format!("tc qdisc change dev {dev} root fq flow_limit {packets}"),
-        LimitKind::Backlog => sysctl("net.core.netdev_max_backlog", &packets.to_string()),
-        LimitKind::ReceiveRing => format!("ethtool -G {dev} rx {packets}"),
-        LimitKind::DeviceQueue => format!("ip link set dev {dev} txqueuelen {packets}"),
-    }
-}
-
-fn socket_buffer(buffer: Buffer, keep: Option<[u64; 2]>, max: Option<u64>) -> String {
-    let [min, default] = keep.unwrap_or(buffer.defaults());
-    let name = buffer.sysctl();
-    match max {
-        Some(max) => sysctl(name, &format!("{min} {default} {max}")),
-        None => format!("sysctl -w {name}='{min} {default} <bytes>'"),
-    }
-}
-
-fn sizes(action: &Action, dialect: Dialect) -> Vec<String> {
-    let dev = device(action.device());
-    match action {
-        Action::TunnelMtu { bytes, .. } => {
-            let bytes = bytes.map_or_else(|| unknown("bytes"), |bytes| bytes.to_string());
-            // In UCI a WireGuard interface has the name of its device; only letters, digits and _
-            // are allowed.
-            let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
-            match dialect {
-                Dialect::OpenWrt if dev.bytes().all(plain) => vec![
-                    format!("uci set network.{dev}.mtu={bytes}"),
-                    "uci commit network".to_owned(),
-                    format!("ifup {dev}"),
-                ],
-                _ => vec![format!("ip link set dev {dev} mtu {bytes}")],
-            }
-        }
-        Action::LinkMtu { bytes, .. } => vec![format!("ip link set dev {dev} mtu {bytes}")],
-        Action::MssClamp { bytes } => {
-            let size = bytes.map_or_else(|| "rt mtu".to_owned(), |bytes| bytes.to_string());
-            vec![
-                "nft add table inet pathtwin".to_owned(),
-                "nft add chain inet pathtwin forward '{ type filter hook forward priority mangle; }'"
-                    .to_owned(),
-                format!(
-                    "nft add rule inet pathtwin forward tcp flags syn tcp option maxseg size set {size}"
-                ),
-            ]
-        }
-        _ => vec![sysctl("net.ipv4.tcp_mtu_probing", "1")],
-    }
-}
-
-/// All processors for all receive queues: a mask in groups of 32 bits
-/// (Documentation/networking/scaling.rst).
-fn steering(name: Option<&str>, cpus: Option<u32>, dialect: Dialect) -> Vec<String> {
-    if dialect == Dialect::OpenWrt {
-        return [
-            "uci set network.globals.packet_steering=1",
-            "uci commit network",
-            "/etc/init.d/packet_steering restart",
-        ]
-        .map(str::to_owned)
-        .into();
-    }
-    let mask = cpus.map_or_else(
-        || unknown("processor mask"),
-        |cpus| mask(cpus.clamp(1, 4096)),
-    );
-    let dev = device(name);
-    vec![format!(
-        "echo {mask} | tee /sys/class/net/{dev}/queues/rx-*/rps_cpus"
-    )]
-}
-
-/// A mask of the lowest `bits` bits, hexadecimal, in groups of 32 with the highest first.
-fn mask(bits: u32) -> String {
-    let full = vec!["ffffffff".to_owned(); (bits / 32) as usize];
-    let rest = (!bits.is_multiple_of(32)).then(|| format!("{:x}", (1_u64 << (bits % 32)) - 1));
-    rest.into_iter().chain(full).collect::<Vec<_>>().join(",")
 }

@@ -240,7 +240,7 @@ fn congestion(cc: &str, scope: &CcScope) -> Text {
         CcScope::Route(RouteTo { toward, .. }) => text!(
             "send with {cc}, first on the route to {toward} only",
             cc = cc,
-            toward = toward.to_string()
+            toward = *toward
         ),
         CcScope::Host => text!("send with {cc} from this host", cc = cc),
     }

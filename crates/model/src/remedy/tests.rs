@@ -86,7 +86,7 @@ fn a_device_named_like_a_command_stays_one_word() {
             for dialect in [Dialect::Linux, Dialect::OpenWrt] {
                 for command in commands(&remedy, dialect) {
                     let words = words(&command);
-                    if command.starts_with("echo") || command.starts_with('/') {
+                    if command.starts_with("for") || command.starts_with('/') {
                         continue;
                     }
                     let first = command.split(' ').next().unwrap();
@@ -167,9 +167,10 @@ fn a_buffer_on_trial_is_the_end_s_own() {
     );
 }
 
-/// A remedy counts IP packets, the queues of a path Ethernet frames: 1514 bytes for 1500.
+/// Bug: the trial's shaper was 0.9 % faster than the command's, which the kernel takes as a rate of
+/// Ethernet frames.
 #[test]
-fn a_shaper_of_ip_packets_passes_the_expected_number() {
+fn a_shaper_is_tried_at_the_rate_of_its_command() {
     let shaper = |on| {
         let action = Action::Shaper {
             device: None,
@@ -179,9 +180,15 @@ fn a_shaper_of_ip_packets_passes_the_expected_number() {
             direction: Direction::Up,
             below: Bottleneck::Queue,
         };
-        remedy(action, on).apply(&Path::named("p")).unwrap()
+        let remedy = remedy(action, on);
+        assert!(
+            commands(&remedy, Dialect::Linux)
+                .iter()
+                .any(|c| c.contains("bandwidth 30000kbit") || c.contains("bandwidth 30mbit"))
+        );
+        remedy.apply(&Path::named("p")).unwrap()
     };
-    let at = Limit::At(Rate::from_bps(30_280_000));
+    let at = Limit::At(Rate::from_bps(30_000_000));
     let end = shaper(Location::Near).ends.near.shape_bps;
     assert_eq!(end.unwrap().value, at);
     let line = shaper(Location::Router).underlay.up.rate_bps;
@@ -216,6 +223,79 @@ fn untriable_remedies_state_why() {
         bytes: Some(1300),
     };
     assert_eq!(why(mtu, Location::Near), NotTriable::NoTunnel);
+}
+
+/// Bug: the commands of a remedy made an intermediate device, an ingress discipline and a default
+/// class of other names than `tune`, and set a parameter that `tune` does not.
+#[test]
+fn the_commands_of_a_remedy_are_those_of_its_settings() {
+    let mut compared = 0;
+    for remedy in examples() {
+        let is_route = matches!(
+            &remedy.action,
+            Action::CongestionControl {
+                scope: CcScope::Route(_),
+                ..
+            }
+        );
+        let Ok(settings) = remedy.action.settings(Some("eth9"), None) else {
+            continue;
+        };
+        if is_route {
+            continue;
+        }
+        let of_settings: Vec<String> = settings.iter().flat_map(|s| s.commands()).collect();
+        let mut of_remedy = commands(&remedy, Dialect::Linux);
+        of_remedy.retain(|c| !c.starts_with("modprobe "));
+        let named = of_remedy.iter().map(|c| c.replace("'<device>'", "eth9"));
+        assert_eq!(named.collect::<Vec<_>>(), of_settings);
+        compared += 1;
+    }
+    assert!(compared > 15, "{compared}");
+}
+
+#[test]
+fn unknown_values_are_placeholders() {
+    let shaper = |queue, flow| Action::Shaper {
+        device: None,
+        rate_bps: None,
+        queue,
+        flow,
+        direction: Direction::Up,
+        below: Bottleneck::Queue,
+    };
+    let linux = |action: Action| action.commands(Dialect::Linux);
+    assert_eq!(
+        linux(shaper(Discipline::Cake, Flow::Egress)),
+        ["tc qdisc replace dev '<device>' root cake bandwidth '<rate>'"]
+    );
+    // With a rate in its place, the commands are those of the setting.
+    for queue in [Discipline::Cake, Discipline::FqCodel] {
+        for flow in [Flow::Egress, Flow::Ingress] {
+            let Action::Shaper {
+                direction, below, ..
+            } = shaper(queue, flow)
+            else {
+                unreachable!()
+            };
+            let known = Action::Shaper {
+                device: None,
+                rate_bps: Some(5_000_000),
+                queue,
+                flow,
+                direction,
+                below,
+            };
+            let open = linux(shaper(queue, flow)).join("\n");
+            assert_eq!(open.replace("'<rate>'", "5mbit"), linux(known).join("\n"));
+        }
+    }
+    let buffer = Action::SocketBuffer {
+        buffer: Buffer::Receive,
+        keep: Some([1, 2]),
+        max_bytes: None,
+    };
+    assert_eq!(linux(buffer), ["sysctl -w 'net.ipv4.tcp_rmem=1 2 <bytes>'"]);
 }
 
 proptest! {

@@ -4,7 +4,7 @@ use super::{Action, Buffer, CcScope, Location, Remedy};
 use crate::{
     cell::{Buffer as QueueBuffer, EndQdisc},
     change::CONGESTION_CONTROL,
-    net::{Direction, Layer, Side},
+    net::{Direction, Side},
     path::{End, Limit, Parameter, Path},
     units::{Bytes, Rate},
 };
@@ -131,9 +131,8 @@ impl Remedy {
         else {
             return Err(NotTriable::NotOnAPath);
         };
-        let ip_bps = rate_bps.ok_or(NotTriable::ValueUnknown)? as f64;
-        // The queues of a path count Ethernet headers, too.
-        let bps = path.wire(Layer::Underlay).rate(ip_bps).round() as u64;
+        let bps = rate_bps.ok_or(NotTriable::ValueUnknown)?;
+        // As a command sets it: the devices of a lab path are Ethernet, and count its header.
         let rate = Parameter::given(Limit::At(Rate::from_bps(bps)));
         if sends(self.on, *direction) {
             let end = self.end(path)?;

@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back_as_the_columns_they_were() {
+    fn column_names_round_trip() {
         for &column in Column::ALL {
             assert_eq!(column.name().parse(), Ok(column));
         }

@@ -5,11 +5,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::Spread;
-use crate::{
-    net::Direction,
-    text,
-    text::{Text, Value},
-};
+use crate::{net::Direction, text, text::Text};
 
 /// A host between the ends, or beside the path at the border of two of its segments, that the near
 /// end probes while it loads the path: its router, an access point, a wired host.
@@ -52,7 +48,7 @@ impl ThirdPoint {
     pub fn text(&self) -> Text {
         text!(
             "{address} by {answers}",
-            address = Value::Name(self.address.to_string()),
+            address = self.address,
             answers = self.answers.text()
         )
     }

@@ -100,7 +100,7 @@ fn refuse(view: &mut View<'_>, impossible: &Impossible, numbers: &[usize]) {
     });
 }
 
-/// The kernel; `Some(None)` if it is the usual one.
+/// The kernel; `Some(None)` if it is the default one.
 fn kernel(view: &mut View<'_>) -> Option<Option<KernelName>> {
     let name: String = view.plain("kernel")?;
     Some(match name.as_str() {

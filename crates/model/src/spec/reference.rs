@@ -35,7 +35,8 @@ full packet: the MTU and 14 bytes of Ethernet header.
 
 ## Traces
 
-The file of `\"trace:FILE\"` is beside the spec, and has one of two formats. Its content, not its name, is part of a cell.
+The file of `\"trace:FILE\"` is relative to the spec, and has one of two formats. Its content, not its name, is part of a
+cell.
 
 - CSV: the header `seconds,mbit`, then a time and a rate in each line. A last line without a rate (`60,`) is the time after which the trace starts again. Lines that begin with `#` are comments.
 - mahimahi: in each line the time, in whole ms, at which one packet of 1500 bytes (1514 with its header) may pass. The rate is the average over parts of 100 ms. The trace starts again after its last line.

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_that_is_none_says_where() {
+    fn a_malformed_trace_names_the_line() {
         let why = |text| trace("a.csv", text).unwrap_err().to_string();
         assert!(why("").starts_with("a.csv: line 1: neither"));
         assert!(why("seconds,mbit\n0,1\nx,2").starts_with("a.csv: line 3: \"x,2\""));

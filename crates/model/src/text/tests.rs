@@ -69,7 +69,7 @@ fn a_text_without_values_is_a_plain_string_in_a_document() {
 }
 
 #[test]
-fn a_text_with_values_has_its_english_beside_them() {
+fn a_text_with_values_includes_its_english() {
     let text = text!("{cc} gets {rate}", cc = "bbr", rate = Value::Bps(1e6));
     let written = serde_json::to_string(&text).unwrap();
     assert_eq!(

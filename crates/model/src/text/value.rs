@@ -1,6 +1,9 @@
 //! Values of texts: figures with units, names, nested texts.
 
-use std::fmt;
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+};
 
 use super::{Catalogue, Text};
 use crate::{
@@ -142,6 +145,27 @@ impl From<Side> for Value {
             Side::Near => text!("near host"),
             Side::Far => text!("far host"),
         })
+    }
+}
+
+/// An address is the same in every language.
+impl From<IpAddr> for Value {
+    fn from(address: IpAddr) -> Self {
+        Self::Name(address.to_string())
+    }
+}
+
+/// An address is the same in every language.
+impl From<SocketAddr> for Value {
+    fn from(address: SocketAddr) -> Self {
+        Self::Name(address.to_string())
+    }
+}
+
+/// The message of the parser is quoted.
+impl From<&serde_json::Error> for Value {
+    fn from(error: &serde_json::Error) -> Self {
+        Self::Name(error.to_string())
     }
 }
 

@@ -13,15 +13,15 @@ pub enum TwinFigure {
     Goodput,
     /// Capacity of the path, by UDP sweep.
     Capacity,
-    /// RTT of the probes under load, median, above the idle RTT.
+    /// RTT of the probes under load, median, above the base RTT.
     AddedP50,
-    /// RTT of the probes under load, 95th percentile, above the idle RTT's median.
+    /// RTT of the probes under load, 95th percentile, above the base RTT.
     AddedP95,
-    /// The sender's smoothed RTT, median, above the idle RTT.
+    /// The sender's smoothed RTT, median, above the base RTT.
     TcpAdded,
     /// Share of the sent bytes that were retransmitted.
     Retransmitted,
-    /// RTT of the probes during more UDP than the path carries, above the idle RTT.
+    /// RTT of the probes during more UDP than the path carries, above the base RTT.
     OverloadAdded,
 }
 

@@ -196,7 +196,7 @@ fn mtu() -> impl Strategy<Value = (u32, IpVersion)> {
 }
 
 fn path() -> impl Strategy<Value = LabPath> {
-    // Boxed: their values in one frame are more than the stack of a test's thread holds.
+    // Boxed: in one frame their values exceed the stack of a test thread.
     let all = (staged().boxed(), staged().boxed(), mtu(), local());
     all.prop_map(|(down, up, (mtu, ip), local)| LabPath {
         down,

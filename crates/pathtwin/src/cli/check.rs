@@ -1,4 +1,4 @@
-//! The part of the command line for the program that checks pathtwin itself.
+//! Commands that are passed on to the program that validates pathtwin.
 
 use clap::Parser;
 

@@ -28,7 +28,7 @@ pub(crate) struct Compare {
     pub(crate) after: String,
     #[command(flatten)]
     pub(crate) from: From,
-    /// The smallest change that matters
+    /// Smallest relevant change
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) threshold: f64,
     /// Only this kind of figure; may be given several times
@@ -76,7 +76,7 @@ pub(crate) fn figure(text: &str) -> anyhow::Result<FigureKind> {
 pub(crate) struct From {
     #[cfg(feature = "history")]
     #[command(flatten)]
-    pub(crate) place: super::history::Where,
+    pub(crate) place: super::history::StoreArgs,
     /// The path of last:, before: and label:; optional if there is only one
     #[cfg(feature = "history")]
     #[arg(long, value_name = "PATH")]

@@ -1,4 +1,4 @@
-//! The place of documents that may be in the history.
+//! Arguments for documents that may be in the history.
 
 use clap::Args;
 
@@ -7,5 +7,5 @@ use clap::Args;
 pub(crate) struct Place {
     #[cfg(feature = "history")]
     #[command(flatten)]
-    pub(crate) history: super::history::Where,
+    pub(crate) history: super::history::StoreArgs,
 }

@@ -34,7 +34,7 @@ pub(crate) struct Fix {
     /// `sudo pathtwin tune`
     #[arg(long, value_name = "USER@HOST", requires = "host", value_parser = login)]
     pub(crate) far_ssh: Option<String>,
-    /// Longest time to wait for a person who changes the far end by hand, without --far-ssh
+    /// Maximum time to wait for manual changes of the far end, without --far-ssh
     #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "30m")]
     pub(crate) wait: Duration,
     /// A lab path (a spec) instead of a far end
@@ -52,11 +52,11 @@ pub(crate) struct Fix {
     /// Apply the advised remedies without asking
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Try remedies even where nothing is wrong
+    /// Try remedies even if no cause was found
     #[arg(long)]
     pub(crate) anyway: bool,
     /// If nothing helps without harm, take the best remedy that helps at a cost, such as more
-    /// retransmissions; the bounds of goodput and delay hold all the same
+    /// retransmissions; the bounds of goodput and delay still apply
     #[arg(long)]
     pub(crate) at_a_cost: bool,
     /// Longest time of the search for a twin, and of the trial after it; with 0s, the remedies that
@@ -69,10 +69,10 @@ pub(crate) struct Fix {
     /// Run everything, even if the result is cached
     #[arg(long)]
     pub(crate) no_cache: bool,
-    /// The history of predictions and outcomes; those of lab paths are kept only if this is given
+    /// The history of predictions and outcomes; those of lab paths are stored only if this is given
     #[cfg(feature = "history")]
     #[command(flatten)]
-    pub(crate) place: super::history::Where,
+    pub(crate) place: super::history::StoreArgs,
     /// File for a page with everything, before and after
     #[cfg(feature = "page")]
     #[arg(long, value_name = "FILE")]
@@ -82,7 +82,7 @@ pub(crate) struct Fix {
     pub(crate) output: super::twin::TwinForm,
 }
 
-/// A login that ssh takes as one, and no shell as anything else.
+/// A login name that is a single word for ssh and without special characters for a shell.
 fn login(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-@:[]%".contains(c);
     match text.starts_with('-') || !text.chars().all(plain) || text.is_empty() {

@@ -67,7 +67,7 @@ Documents with the label keep are never pruned."
 
 /// The history.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Where {
+pub(crate) struct StoreArgs {
     /// The history: a file, or postgres://USER@HOST/DATABASE, across a network with
     /// ?sslmode=verify-full&sslrootcert=FILE|system; default: $PATHTWIN_STORE, else the user's own
     #[arg(long, value_name = "PLACE")]
@@ -79,7 +79,7 @@ pub(crate) struct Where {
 
 /// Selection of documents.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct KindFilter {
     /// Only of this path
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
@@ -98,7 +98,7 @@ pub(crate) struct Which {
 #[derive(Debug, Args)]
 pub(crate) struct OfKind {
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: StoreArgs,
     /// Kind of document: run, findings, advice, change
     #[arg(long, value_name = "KIND", default_value = "run")]
     pub(crate) kind: Kind,
@@ -108,9 +108,9 @@ pub(crate) struct OfKind {
 #[derive(Debug, Args)]
 pub(crate) struct Selection {
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: StoreArgs,
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) which: KindFilter,
     /// Only this kind: run, findings, advice, change
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<Kind>,
@@ -147,7 +147,7 @@ pub(crate) struct Delete {
 #[derive(Debug, Args)]
 pub(crate) struct Import {
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: StoreArgs,
     /// Runs as JSON, or the output of `history export`; - is standard input
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
@@ -160,7 +160,7 @@ pub(crate) struct Import {
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub(crate) struct Prune {
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: StoreArgs,
     /// Delete documents older than this, such as 180d
     #[arg(long, value_name = "AGE", value_parser = age, group = "what")]
     pub(crate) older_than: Option<Duration>,
@@ -199,7 +199,7 @@ pub(crate) struct Show {
 #[derive(Debug, Args)]
 pub(crate) struct Figures {
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: StoreArgs,
     /// Only this kind of figure, such as goodput_bps
     #[arg(long, value_name = "FIGURE")]
     pub(crate) figure: Option<String>,
@@ -207,7 +207,7 @@ pub(crate) struct Figures {
     #[arg(long, value_name = "WORDS")]
     pub(crate) step: Option<String>,
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) which: KindFilter,
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output: Format,

@@ -43,6 +43,18 @@ pub(crate) struct Cells {
     pub(crate) wall_limit: u64,
 }
 
+impl Cells {
+    /// The options that override the spec, as they were given.
+    pub(crate) fn overrides(&self) -> impl Iterator<Item = String> {
+        let seed = self
+            .seed
+            .map(|seed| ["--seed".to_owned(), seed.to_string()]);
+        let set = self.set.iter();
+        let set = set.flat_map(|set| ["--set".to_owned(), set.clone()]);
+        seed.into_iter().flatten().chain(set)
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin lab run cases/4-speedtest/demo.toml

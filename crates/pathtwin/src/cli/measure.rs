@@ -80,7 +80,7 @@ pub(crate) struct Measure {
     pub(crate) no_store: bool,
     #[cfg(feature = "history")]
     #[command(flatten)]
-    pub(crate) place: super::history::Where,
+    pub(crate) place: super::history::StoreArgs,
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output: Format,

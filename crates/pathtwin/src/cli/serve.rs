@@ -1,4 +1,4 @@
-//! The command line of `pathtwin serve`.
+//! Command line of `pathtwin serve`.
 
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
@@ -33,7 +33,7 @@ pub(crate) struct Serve {
     /// File with the key; created if it does not exist. Default: ~/.config/pathtwin/key
     #[arg(long, value_name = "FILE", conflicts_with = "open")]
     pub(crate) key: Option<PathBuf>,
-    /// Let anyone measure who can reach the port, without a key
+    /// Accept clients without a key: anyone who can reach the port may measure
     #[arg(long)]
     pub(crate) open: bool,
     /// Rate limit of each client, over all its loads, in each direction

@@ -37,7 +37,7 @@ pub(crate) enum Tune {
 }
 
 /// Location of the journals.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Journal {
     /// Folder of the journals of changes; default: $PATHTWIN_JOURNAL, or /var/lib/pathtwin/tune
     #[arg(long, value_name = "FOLDER")]
@@ -75,8 +75,8 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "DEVICE=FEATURE on|off", value_parser = Setting::parse_offload)]
     pub(crate) offload: Vec<Setting>,
 
-    /// Processors for the packets that a device receives (RPS); 0 = only the one that is
-    /// interrupted
+    /// Processors for the packets that a device receives (RPS); 0 = only the processor that handles
+    /// the interrupt
     #[arg(long, value_name = "DEVICE=N", value_parser = Setting::parse_receive_steering)]
     pub(crate) receive_steering: Vec<Setting>,
 
@@ -212,7 +212,7 @@ pub(crate) struct Apply {
     #[command(flatten)]
     pub(crate) proof: super::proof::Proof,
 
-    /// With --yes: also write it to files, so that it lasts beyond the next boot
+    /// With --yes: also write it to files, so that it persists across boots
     #[arg(long, requires = "yes")]
     pub(crate) persist: bool,
 }
@@ -250,7 +250,7 @@ pub(crate) struct Confirm {
     #[command(flatten)]
     pub(crate) journal: Journal,
 
-    /// Also write it to files of the system, so that it lasts beyond the next boot
+    /// Also write it to files of the system, so that it persists across boots
     #[arg(long, conflicts_with = "prolong")]
     pub(crate) persist: bool,
 
@@ -280,7 +280,7 @@ pub(crate) struct List {
     pub(crate) output: TuneForm,
 }
 
-/// Set the pending change aside, or apply it again
+/// Suspend the pending change, or apply it again
 #[derive(Debug, Args)]
 pub(crate) struct Switch {
     /// The beginning of its id

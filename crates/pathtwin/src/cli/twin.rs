@@ -28,7 +28,7 @@ pub(crate) struct Twin {
     /// Write the path that fits best to this file, as a spec
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Longest time of the search, counted for two processors by a model of the cost, so that the
+    /// Maximum time of the search, counted for two processors by a model of the cost, so that the
     /// same run gives the same twin on any machine
     #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "3m")]
     pub(crate) budget_time: Duration,

@@ -1,4 +1,4 @@
-//! The command line of the checks of pathtwin itself.
+//! Command line of the validation of pathtwin.
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
@@ -52,14 +52,21 @@ pub struct Accuracy {
     /// plan
     #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs", "twins", "causes"])]
     pub segments: Option<usize>,
+    /// Check watch instead of the errors, on this many drawn paths, of which three of five change
+    /// once (docs/reference/watch.md)
+    #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs", "twins", "causes", "fixes", "segments"])]
+    pub watch: Option<usize>,
+    /// With --watch: days of virtual time that each path is watched
+    #[arg(long, value_name = "N", default_value_t = 30.0, requires = "watch")]
+    pub days: f64,
     /// With --causes: measure the quick plan instead of the default one
     #[arg(long, requires = "causes")]
     pub quick: bool,
     /// With --pairs: runs without a change, and half as many of each kind with one
     #[arg(long, value_name = "N", default_value_t = 33)]
     pub runs: usize,
-    /// Write every run, and every comparison, to this folder; with --pairs, --causes and --fixes,
-    /// reuse those that exist
+    /// Write every run, and every comparison, to this folder; with --pairs, --causes, --fixes and
+    /// --watch, reuse those that exist
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Runs in parallel; default: one per processor

@@ -30,7 +30,7 @@ pub(crate) fn dashboard(arguments: &Dashboard) -> Result<ExitCode, Failure> {
         any_name: false,
     };
     let place = document::place(arguments.store.as_deref())?;
-    // The user of a wrong history should learn it here, and not in the browser.
+    // An unusable history is reported here instead of in the browser.
     store::Store::open(&place)?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let pages = Pages::new(place, env!("CARGO_PKG_VERSION"), None);

@@ -45,7 +45,7 @@ struct Fixed<'a> {
 
 /// Results of the lab for the path.
 struct Known {
-    /// None if the lab was not asked.
+    /// `None` if the lab was not used.
     twin: Option<Twin>,
     advice: Advice,
     /// Plan measured in each turn of a proof.
@@ -143,8 +143,8 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Names what this user lacks before anything is measured. With a far host to change, it is enough
-/// to say it: that may be all.
+/// Reports missing privileges before anything is measured. With a far host to change it is only a
+/// message, since all changes may be there.
 fn privileged(has_far: bool) -> Result<(), Failure> {
     let needs = "to set parameters, routes, queues, offloads and MTUs of this host needs \
                  CAP_NET_ADMIN, and to load modules CAP_SYS_MODULE";
@@ -166,7 +166,7 @@ fn privileged(has_far: bool) -> Result<(), Failure> {
     }
 }
 
-/// Writes the page with everything, before and after.
+/// Writes the report page, with the measurements before and after.
 #[cfg(feature = "page")]
 fn page(
     arguments: &Fix,
@@ -181,7 +181,7 @@ fn page(
     let documents = report::documents::Documents {
         run: Some((run, findings)),
         causes: explain::titles(),
-        // Without a twin there is nothing to show of it.
+        // Without a twin there is no advice to show.
         advice: known.twin.is_some().then_some(known.advice),
         twin: known.twin,
         changes,
@@ -213,7 +213,7 @@ fn known(arguments: &Fix, lab: Option<InLab<'_>>, run: &Run) -> Result<Known, Fa
     })
 }
 
-/// Keeps prediction and outcome in the history.
+/// Stores prediction and outcome in the history.
 #[cfg(feature = "history")]
 fn keep(arguments: &Fix, run: &Run, done: &job::ProveOutput) -> Result<(), Failure> {
     let is_named = arguments.place.store.is_some();

@@ -12,7 +12,7 @@ use std::{
 use model::history::Kind;
 use store::Filter;
 
-use crate::cli::history::{Command, History, Selection, Which};
+use crate::cli::history::{Command, History, KindFilter, Selection};
 use crate::exit::Failure;
 
 pub(crate) fn history(arguments: &History) -> Result<ExitCode, Failure> {
@@ -30,7 +30,7 @@ pub(crate) fn history(arguments: &History) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-impl Which {
+impl KindFilter {
     fn filter(&self, kind: Option<Kind>) -> Filter {
         Filter {
             kind,

@@ -24,6 +24,8 @@ use measure::{
     reach::{self, ReachError},
     run::{Start, Third, usual_estimate},
 };
+#[cfg(feature = "history")]
+use model::history;
 use model::{
     plan::{Budget, Plan},
     run::Run,
@@ -138,14 +140,14 @@ pub(crate) enum Progress {
     Hidden,
 }
 
-/// A far end that answers.
+/// A reachable far end.
 pub(crate) struct Reached {
     name: String,
     key: Key,
     /// True if the key was given and is not stored yet.
     is_new: bool,
     far: reach::FarEnd,
-    /// A third point to probe beside the path.
+    /// A third point to probe in addition to the path.
     third: Option<Third>,
 }
 
@@ -153,7 +155,7 @@ impl Far<'_> {
     /// Finds its addresses.
     ///
     /// # Errors
-    /// It has none that answers, or no key is known.
+    /// No address answers, or no key is known.
     pub(crate) fn reach(&self) -> Result<Reached, Failure> {
         let name = known::name(self.host, self.port);
         let key = if self.open {
@@ -198,7 +200,7 @@ impl Reached {
         self.far.control
     }
 
-    /// Carries a plan out.
+    /// Runs a plan.
     ///
     /// # Errors
     /// No session could be opened, or there is no result.
@@ -288,13 +290,13 @@ fn show(arguments: &Measure, run: &Run) -> Result<(), Failure> {
     }
 }
 
-/// The answer first; on a terminal nothing else is printed unless requested.
+/// Prints the answer first; on a terminal nothing else unless requested.
 fn people(arguments: &Measure, run: &Run) -> String {
     let findings = explain::judge(run);
     let screen = format::screen();
     let more = more(arguments, run);
     let next = explain::next(run, &findings);
-    let room = screen.unwrap_or(Screen::LEAST);
+    let room = screen.unwrap_or(Screen::MIN);
     let answer = report::answer::text(run, &findings, next.as_ref(), room, &more);
     let tables = match screen {
         Some(_) if !arguments.all => return answer,
@@ -307,25 +309,16 @@ fn people(arguments: &Measure, run: &Run) -> String {
 
 /// The commands that show the rest of a run.
 fn more(arguments: &Measure, run: &Run) -> String {
-    let kept = arguments
-        .out
-        .as_ref()
-        .map(|file| file.display().to_string());
-    match kept.or_else(|| is_kept(arguments).then(|| run.id.clone())) {
-        Some(name) => format!(
-            "All figures and the evidence: pathtwin report {name} --out report.html, \
-             pathtwin explain {name} --all"
-        ),
-        None => {
-            "All figures and the evidence: the same command with --all, or --out FILE".to_owned()
-        }
-    }
+    let file = arguments.out.as_ref();
+    let name = file.map(|file| file.display().to_string());
+    let name = name.or_else(|| is_kept(arguments).then(|| run.id.clone()));
+    report::answer::more(name.as_deref())
 }
 
 #[cfg(feature = "history")]
 fn is_kept(arguments: &Measure) -> bool {
-    let asked = arguments.place.store.is_some();
-    !arguments.no_store && (arguments.lab.spec().is_none() || asked)
+    let is_named = arguments.place.store.is_some();
+    !arguments.no_store && history::is_kept(arguments.lab.spec().is_some(), is_named)
 }
 
 #[cfg(not(feature = "history"))]
@@ -333,26 +326,22 @@ fn is_kept(_: &Measure) -> bool {
     false
 }
 
-/// Keeps the run in the history. The run is printed by then: a history that is full or locked costs
-/// an error, not the run.
+/// Stores the run in the history. The run was already printed: if the history is full or locked,
+/// only an error is reported.
 #[cfg(feature = "history")]
 fn keep(arguments: &Measure, run: &Run) -> Result<(), Failure> {
     if !is_kept(arguments) {
         return Ok(());
     }
     let text = serde_json::to_vec(run).context("write the run as JSON")?;
-    let mut labels = arguments.label.clone();
-    // Not part of the run, which people show to others. Many hosts may write to one history.
-    if !run.lab && !labels.iter().any(|(name, _)| name == "host") {
-        labels.insert(0, ("host".to_owned(), sys::machine::host_name()));
-    }
+    let labels = history::labels_of(run.lab, &arguments.label, sys::machine::host_name);
     let mut store = arguments.place.open()?;
     store.import(&mut text.as_slice(), "this run", &labels)?;
     eprintln!("pathtwin: kept as {}; see pathtwin history list", run.id);
     Ok(())
 }
 
-/// Writes the run completely or not at all, for its owner: it names hosts and addresses.
+/// Writes the run atomically, readable by its owner only, since it names hosts and addresses.
 fn write(file: &Path, run: &Run) -> Result<(), Failure> {
     let text = serde_json::to_vec(run).context("write the run as JSON")?;
     format::file(file, sys::files::Readers::Owner, &text)

@@ -53,10 +53,7 @@ pub(crate) fn observe(arguments: &Observe) -> Result<ExitCode, Failure> {
 
 /// The connections of this host over a time; none if it was stopped.
 pub(crate) fn for_a_time(span: Duration) -> Result<Option<Observation>, Failure> {
-    /// Enough samples of a short time for a verdict.
-    const SAMPLES: u32 = 10;
-    let interval = (span / SAMPLES).clamp(Duration::from_millis(10), Duration::from_secs(1));
-    let config = Config::new(Filter::default(), interval, span, false)?;
+    let config = Config::over(span)?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let mut observer = Observer::open(config)?;
     let end = observer.run(stop, &mut |_, _, _| {
@@ -69,7 +66,7 @@ pub(crate) fn for_a_time(span: Duration) -> Result<Option<Observation>, Failure>
 }
 
 /// Shows the time left, or with --follow the connections; breaks if the reader of the rows has
-/// gone.
+/// closed the pipe.
 fn show_live(
     arguments: &Observe,
     display: &ProgressBar,
@@ -98,7 +95,7 @@ fn width_of_messages() -> Option<usize> {
     sys::terminal::size(std::io::stderr()).map(|(width, _)| width)
 }
 
-/// A live message on standard error; nothing where that is no terminal.
+/// A live message on standard error; hidden if that is not a terminal.
 fn display() -> ProgressBar {
     let display = ProgressBar::new_spinner();
     if let Ok(style) = ProgressStyle::with_template("{msg}") {

@@ -11,20 +11,19 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
 };
 
 use anyhow::{Context, anyhow};
 use iperf3::servers::{Event, Servers};
 use measure::{
     key,
-    serve::{Config, Server, log, reached_at},
+    serve::{Config, Server, log, target},
 };
 use model::units::Rate;
 use sys::privilege::{self, Identity, Keep, PrivilegeError};
 use traffic::{
     admission::{Admission, Totals},
-    wire::{Key, PORT, message::Limits},
+    wire::{Key, message::Limits},
 };
 
 use crate::cli::serve::Serve;
@@ -43,7 +42,8 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
     } else {
         key::of_server(arguments.key.as_deref())?
     };
-    // Needs root beyond the hard limit only; with fewer, fewer clients are served at once.
+    // Only values above the hard limit need root; with a lower limit, fewer clients are served at
+    // once.
     let _ = sys::descriptors::allow(DESCRIPTORS);
     let config = Config {
         key,
@@ -102,12 +102,11 @@ fn admission(arguments: &Serve) -> Admission {
         bytes: arguments.max_bytes.map(|b| b.0),
         flows: arguments.max_flows,
     };
-    let descriptors = sys::descriptors::allowed();
     let total_rate = arguments.total_rate.map(Rate::bps);
-    let memory = std::fs::read_to_string("/proc/meminfo").ok();
-    let memory = memory.and_then(|text| sys::procfs::memory_bytes(&text));
-    let totals = Totals::of(arguments.max_clients, descriptors, total_rate);
-    Admission::new(limits, totals.on_host_of(memory))
+    Admission::new(
+        limits,
+        Totals::of_this_host(arguments.max_clients, total_rate),
+    )
 }
 
 /// The user to become; `None` to stay root, with --user root.
@@ -119,7 +118,7 @@ fn identity(arguments: &Serve) -> Result<Option<Identity>, Failure> {
     Identity::of(&arguments.user).map(Some).map_err(wrong)
 }
 
-/// Gives up root, but for the privilege to choose any congestion control.
+/// Drops root privileges, except the one to choose any congestion control.
 fn give_up(identity: Option<Identity>) -> Result<(), Failure> {
     let Some(identity) = identity else {
         say(format_args!(
@@ -147,7 +146,7 @@ fn give_up(identity: Option<Identity>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Binds to every address, or to those that were named.
+/// Binds to every address, or to the given ones.
 fn bind(arguments: &Serve, config: Config) -> Result<Server, Failure> {
     let bound = if arguments.listen.is_empty() {
         Server::bind_all(arguments.port, config)
@@ -160,7 +159,8 @@ fn bind(arguments: &Serve, config: Config) -> Result<Server, Failure> {
 }
 
 fn say_key(arguments: &Serve, made: Option<&Path>, addresses: &[SocketAddr]) {
-    let target = target(addresses);
+    let ssh = std::env::var("SSH_CONNECTION").ok();
+    let target = target(addresses, ssh.as_deref(), sys::machine::host_name);
     if arguments.open {
         say(format_args!(
             "open: anyone who can reach the port may measure"
@@ -183,18 +183,6 @@ fn say_key(arguments: &Serve, made: Option<&Path>, addresses: &[SocketAddr]) {
     ));
 }
 
-/// The server as arguments of `pathtwin measure`.
-fn target(addresses: &[SocketAddr]) -> String {
-    let port = addresses.first().map_or(PORT, SocketAddr::port);
-    let ssh = std::env::var("SSH_CONNECTION").ok();
-    let host = reached_at(addresses, ssh.as_deref())
-        .map_or_else(sys::machine::host_name, |ip| ip.to_string());
-    match port {
-        PORT => host,
-        port => format!("{host} --port {port}"),
-    }
-}
-
 /// Reports the events of an iperf3 server.
 fn on_iperf3(event: Event) {
     match event {
@@ -215,7 +203,7 @@ fn on_iperf3(event: Event) {
 fn pass_on(asked: &'static AtomicBool, stop: Arc<AtomicBool>) {
     std::thread::spawn(move || {
         while !asked.load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_millis(100));
+            sys::signal::sleep(None);
         }
         stop.store(true, Ordering::Relaxed);
     });

@@ -8,13 +8,14 @@ pub(crate) mod ssh;
 pub(crate) mod transaction;
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use anyhow::{Context, anyhow};
-use model::change::Change;
-use tune::{BootClock, Env, Folder, Live, NotApplied, RemoteError, TuneError, Unobserved};
+use model::change::{Change, ChangeId};
+use tune::{BootClock, Drift, Env, Folder, Live, NotApplied, RemoteError, TuneError, Unobserved};
 
 use crate::{
     cli::tune::{Journal, List, Plan, Tune, TuneForm},
@@ -86,6 +87,28 @@ fn path(journal: &Journal) -> PathBuf {
     named.unwrap_or_else(|| Path::new(FOLDER).to_owned())
 }
 
+/// The kept changes of this host that somebody has overridden, by id, with their settings in words;
+/// none where the journals may not be read, or a setting cannot.
+pub(crate) fn drifted() -> BTreeMap<String, Vec<String>> {
+    let path = path(&Journal::default());
+    if !path.try_exists().unwrap_or(false) {
+        return BTreeMap::new();
+    }
+    let found = Folder::open(&path).map_err(TuneError::from);
+    let found = found.and_then(|folder| {
+        let mut host = Live::open().map_err(TuneError::from)?;
+        tune::drifted(&folder, &mut host)
+    });
+    let words = |(id, drift): (ChangeId, Vec<Drift>)| {
+        let settings = drift.iter().map(ToString::to_string);
+        (id.to_string(), settings.collect())
+    };
+    found.map_or_else(
+        |_| BTreeMap::new(),
+        |all| all.into_iter().map(words).collect(),
+    )
+}
+
 /// Returns true if the folder of journals exists; only its owner may be permitted to know.
 fn exists(path: &Path) -> Result<bool, Failure> {
     path.try_exists()
@@ -138,9 +161,12 @@ impl From<TuneError> for Failure {
             | E::Busy => code::LACKS,
             E::Step { rollback, .. } if rollback.is_complete() => code::VERDICT,
             E::ProbeAfter { .. } | E::TooLate(_) => code::VERDICT,
-            E::Nothing | E::Unknown(_) | E::Ambiguous(_) | E::NonePending | E::Over { .. } => {
-                code::USE
-            }
+            E::Nothing
+            | E::Unknown(_)
+            | E::Ambiguous(_)
+            | E::NonePending
+            | E::OnlyConfirmed(_)
+            | E::Over { .. } => code::USE,
             E::Journal(_) | E::Remote(RemoteError::Start { .. }) => code::LACKS,
             E::Remote(RemoteError::NotMade { .. }) => code::VERDICT,
             // With the exit code of the program there.

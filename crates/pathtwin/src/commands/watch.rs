@@ -42,6 +42,7 @@ pub(crate) fn watch(arguments: &Watch) -> Result<ExitCode, Failure> {
         seed: u64::from_le_bytes(random),
         stop,
         log: &mut |line| say(format_args!("{}", model::safe::lines(line))),
+        drift: &mut super::tune::drifted,
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,5 @@
-//! A real browser for tests of pages: headless Chromium, spoken to over its pipe in the DevTools
-//! protocol. Messages are JSON, each ended by a zero byte.
+//! A real browser for tests of pages: headless Chromium, controlled over a pipe by the DevTools
+//! protocol. Messages are JSON, each terminated by a zero byte.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, dead_code, unreachable_pub)]
 
@@ -153,7 +153,7 @@ impl Browser {
             .unwrap()
     }
 
-    /// The page as it is printed, as PDF.
+    /// The printed page as PDF.
     pub fn print(&mut self) -> Vec<u8> {
         let printed = self.call("Page.printToPDF", json!({"printBackground": true}));
         BASE64_STANDARD
@@ -161,7 +161,7 @@ impl Browser {
             .unwrap()
     }
 
-    /// Calls a method of the protocol and gives its result.
+    /// Calls a method of the protocol and returns its result.
     pub fn call(&mut self, method: &str, parameters: Value) -> Value {
         self.number += 1;
         let number = self.number;

@@ -24,13 +24,13 @@ pub fn pathtwin() -> Command {
 }
 
 /// Returns true if a run was measured. Over loopback the processors limit the rate, which
-/// invalidates samples: a run may then end with the message that too few count.
+/// invalidates samples: a run may then end with the message that too few are valid.
 pub fn is_measured(output: &Output) -> bool {
     let few = || text(&output.stderr).contains("too few samples count");
     output.status.success() || (output.status.code() == Some(4) && few())
 }
 
-/// The guest program: the one named, or the optimised one that `make build` makes.
+/// The guest program: the one named, or the optimised one of `make build`.
 pub fn guest() -> PathBuf {
     std::env::var_os("PATHTWIN_GUEST").map_or_else(
         || {

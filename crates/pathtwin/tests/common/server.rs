@@ -1,4 +1,4 @@
-//! A `pathtwin serve` of its own, on loopback.
+//! A separate `pathtwin serve` on loopback.
 
 use std::{
     io::{BufRead, BufReader},

@@ -1,4 +1,4 @@
-//! A history made of recorded runs, and a dashboard that serves it.
+//! Fixture: a history of recorded runs, and a dashboard that serves it.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

@@ -14,7 +14,7 @@ pub(super) struct Test<'a> {
     pub(super) repeats: Vec<Repeat<'a>>,
 }
 
-/// One repeat: the simultaneous samples, one per direction.
+/// A repeat: the simultaneous samples, one per direction.
 pub(super) struct Repeat<'a> {
     /// Start of the time series, µs after the run's start.
     pub(super) zero_us: i64,
@@ -49,7 +49,7 @@ pub(super) fn tests(run: &Run) -> Vec<Test<'_>> {
     tests
 }
 
-/// Returns true if flent has a test for it and its time series was kept.
+/// Returns true if flent has a test for it and its time series was stored.
 fn shown(sample: &Sample) -> bool {
     let received = |tcp: &Tcp| tcp.flows.iter().any(|f| f.received.is_some());
     match sample.key.step {

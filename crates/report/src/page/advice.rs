@@ -1,4 +1,5 @@
-//! An advice: the answer, goodput against loaded latency of everything that was tried, and why.
+//! Section of an advice: the answer, goodput over loaded latency of all candidates, and the
+//! reasons.
 
 use maud::{Markup, html};
 use model::{

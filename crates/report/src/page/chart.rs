@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_congestion_control_has_its_colour_whatever_stands_beside_it() {
+    fn a_congestion_control_has_the_same_colour_in_any_combination() {
         assert_eq!(
             colour("cubic", &["cubic"]),
             colour("cubic", &["bbr", "cubic"])

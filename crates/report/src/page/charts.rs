@@ -14,7 +14,7 @@ pub(super) struct Charts {
     pub(super) start: Option<u32>,
 }
 
-/// One step. Its columns have a value for each bucket of `dt_ms`, null without samples.
+/// A step. Its columns have a value for each bucket of `dt_ms`, null without samples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Timeline {
     /// Number of the sample.

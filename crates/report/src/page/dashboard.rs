@@ -1,4 +1,4 @@
-//! Pages of a history: all paths at a glance, one path over time, hosts against hosts.
+//! Pages of a history: overview of all paths, one path over time, matrix of hosts.
 //!
 //! They are served and not saved: style and script are files of the server ([`STYLE`], [`SCRIPT`]),
 //! so that a policy without inline code can be kept, and charts are SVG that needs no script. The
@@ -39,9 +39,9 @@ pub const SCRIPT: &str = include_str!("assets/dashboard.js");
 pub struct Frame {
     /// The language.
     pub lang: Lang,
-    /// True if the reader chose it, so that links keep it.
+    /// True if the reader chose it, so that links preserve it.
     pub chosen: bool,
-    /// The query of the page, which a link to it in the other language keeps.
+    /// The query of the page, which a link to the other language preserves.
     pub query: Vec<(String, String)>,
     /// Version of this program.
     pub program: String,
@@ -64,7 +64,7 @@ pub enum State {
     Old,
     /// Its far end does not answer.
     Unreachable,
-    /// There are too few runs to say.
+    /// There are too few runs for a state.
     New,
 }
 
@@ -128,12 +128,12 @@ pub struct Live {
     pub usual: Option<Value>,
 }
 
-/// One path over time.
+/// A path over time.
 #[derive(Clone, Debug)]
 pub struct PathHistory {
     /// At a glance.
     pub card: Card,
-    /// Its main series, and the one that was asked for first.
+    /// Its main series, the requested one first.
     pub charts: Vec<Series>,
     /// The names of all its series.
     pub others: Vec<SeriesName>,

@@ -2,7 +2,7 @@
 
 use analysis::{
     curve::Curve,
-    loss::{self, LEAST_LOSS, LossPoint},
+    loss::{self, LossPoint, MIN_LOSS},
     repeats::{Summary, summaries},
     view::{DirectionView, View},
 };
@@ -21,10 +21,10 @@ use super::{
 use crate::number::{percent, short};
 
 /// Range of loss of the curves.
-const FROM: f64 = LEAST_LOSS;
+const FROM: f64 = MIN_LOSS;
 const TO: f64 = 0.3;
 
-/// One measured setting, and how it is drawn.
+/// A measured setting and its appearance.
 struct Point {
     name: String,
     second: bool,

@@ -1,4 +1,4 @@
-//! The page of the speed test, which a browser behind a path runs against its far end.
+//! Page of the speed test, which a browser runs against the far end of its path.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ const SCRIPT_WORDS: [(&str, &str); 16] = [
     ("verdict-lacks", "speed-verdict-lacks"),
 ];
 
-/// Rows of the table: goodput and RTT beside the load, by the ids that the script fills.
+/// Rows of the table: goodput and loaded RTT, by the ids that the script fills in.
 const ROWS: [(&str, &str); 5] = [
     ("down-bbr", "speed-down-bbr"),
     ("down-cubic", "speed-down-cubic"),
@@ -76,7 +76,7 @@ pub fn html(lang: Lang, program: &str) -> String {
     framed(&words, program, true, &body)
 }
 
-/// The page that asks for the token. `wrong`: the one that was given is not it.
+/// The sign-in page. `wrong`: the submitted token was wrong.
 pub fn sign_in(lang: Lang, wrong: bool, program: &str) -> String {
     let words = Words::new(lang);
     let body = html! {

@@ -1,4 +1,4 @@
-//! The key figures of a path: goodput of one TCP flow in each direction, RTT, share kept by the
+//! Key figures of a path: goodput of one TCP flow in each direction, RTT, share achieved by the
 //! tunnel.
 
 use analysis::view::{DirectionView, Load, View};
@@ -8,7 +8,7 @@ use model::run::Run;
 use super::words::Words;
 use crate::number::{percent, short};
 
-/// One figure.
+/// A figure.
 struct Tile {
     name: String,
     big: String,

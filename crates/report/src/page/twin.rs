@@ -1,4 +1,4 @@
-//! A twin: the measured figures beside those of the twin, and its predictions.
+//! Section of a twin: the measured figures, those of the twin, and its predictions.
 
 use maud::{Markup, html};
 use model::{
@@ -31,7 +31,7 @@ pub(super) fn html(twin: &Twin, words: &Words) -> Markup {
     }
 }
 
-/// The parameters of the best path, one direction beside the other.
+/// The parameters of the best path, with a column per direction.
 fn path(twin: &Twin, words: &Words) -> Markup {
     let (down, up) = (&twin.path.underlay.down, &twin.path.underlay.up);
     let row = |key: &str, of: &dyn Fn(&Line) -> Option<Value>| {

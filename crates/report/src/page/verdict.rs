@@ -115,7 +115,7 @@ fn next(finding: &Finding, words: &Words) -> Markup {
     }
 }
 
-/// One remedy with its commands.
+/// A remedy with its commands.
 fn step(first: bool, remedy: &Remedy, words: &Words) -> Markup {
     let what = words.render(&remedy.sentence());
     let title = match (first, remedy.on.side()) {

@@ -179,7 +179,7 @@ fn tried(name: &str, effect: Effect, goodput_bps: f64, rtt_us: f64) -> Tried {
     }
 }
 
-/// An advice with one remedy that helps and one that does nothing.
+/// An advice with one remedy that helps and one without effect.
 pub(crate) fn advice() -> Advice {
     Advice {
         schema: ADVICE_SCHEMA,

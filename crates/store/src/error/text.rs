@@ -8,7 +8,7 @@ use model::{
     text::{Text, Value},
 };
 
-use super::{PlaceError, StoreError, Work};
+use super::{DocumentError, PlaceError, StoreError, Work};
 use crate::sql::Cause;
 
 impl StoreError {
@@ -25,7 +25,7 @@ impl StoreError {
             Self::Url { scheme, why } => text!(
                 "the URL {url} of a history is wrong: {why}",
                 url = format!("{scheme}://..."),
-                why = why.to_string()
+                why = why.text()
             ),
             Self::Open { place, why } => text!(
                 "cannot open the history {place}: {why}",
@@ -61,13 +61,6 @@ impl StoreError {
                 place = place,
                 why = cause(why)
             ),
-            document => document.text_of_document(),
-        }
-    }
-
-    /// The text of an error of a document.
-    fn text_of_document(&self) -> Text {
-        match self {
             Self::TooLarge {
                 what,
                 bytes,
@@ -80,8 +73,8 @@ impl StoreError {
                 largest = *largest
             ),
             Self::Missing(prefix) => text!(
-                "no document whose id begins with {prefix}: `pathtwin history list` shows what is \
-                 there",
+                "no document whose id begins with {prefix}: `pathtwin history list` shows the \
+                 documents",
                 prefix = prefix
             ),
             Self::Ambiguous { prefix, count } => text!(
@@ -99,24 +92,39 @@ impl StoreError {
                 document = what.clone(),
                 why = cause(why)
             ),
-            other => Text::name(other.to_string()),
         }
     }
 }
 
-/// A cause that has a text, or its own words.
+/// A cause as a text if it has one, otherwise its message.
 fn cause(why: &Cause) -> Value {
     if let Some(error) = why.downcast_ref::<io::Error>() {
         return Value::from(error);
     }
-    match why.downcast_ref::<RunError>() {
+    if let Some(error) = why.downcast_ref::<RunError>() {
+        return Value::Text(error.text());
+    }
+    match why.downcast_ref::<DocumentError>() {
         Some(error) => Value::Text(error.text()),
         None => Value::Name(why.to_string()),
     }
 }
 
+impl DocumentError {
+    /// The error, for reports in any language.
+    pub fn text(self) -> Text {
+        match self {
+            Self::Twice => {
+                text!("another document with this id is in the history; that one was kept")
+            }
+            Self::Id => text!("an id has 1 to 64 letters, digits, - and _"),
+        }
+    }
+}
+
 impl PlaceError {
-    fn text(self) -> Text {
+    /// The error, for reports in any language.
+    pub fn text(self) -> Text {
         match self {
             Self::Empty => text!("it is empty"),
             Self::ConnectionString => text!("a database is named by a URL"),

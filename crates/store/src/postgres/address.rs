@@ -1,5 +1,5 @@
-//! The URL of a database of PostgreSQL: the parts that the client library reads, and those about
-//! TLS that it does not support.
+//! URLs of PostgreSQL databases: the parts for the client library, and the TLS parameters that it
+//! does not support.
 
 use std::{borrow::Cow, fmt};
 
@@ -17,20 +17,19 @@ use crate::error::UrlError;
 /// It may contain a password: only user, host and database are displayed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Address {
-    /// The URL without our own parameters.
+    /// The URL without the TLS parameters.
     url: String,
     tls: Tls,
     shown: String,
 }
 
 impl Address {
-    /// From a URL that begins with `postgres://` or `postgresql://`. The error describes the
-    /// problem without anything that could be a part of a password.
+    /// Parses a URL that begins with `postgres://` or `postgresql://`. The error contains no
+    /// possible part of a password.
     pub(crate) fn parse(url: &str) -> Result<Self, UrlError> {
         let (scheme, rest) = url.split_once("://").ok_or(UrlError::NotAUrl)?;
         let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
-        // The parts cannot be distinguished with certainty, and a part of a password would be
-        // mistaken for the host.
+        // The parts are ambiguous, and a part of a password could be mistaken for the host.
         if query.contains('@') || base.matches('@').count() > 1 {
             return Err(UrlError::Unescaped);
         }
@@ -94,7 +93,7 @@ impl fmt::Debug for Address {
 
 type Parameters<'a> = (Vec<(&'static str, Cow<'a, str>)>, Vec<&'a str>);
 
-/// Our own parameters, decoded, and those of the client library, unchanged.
+/// The TLS parameters, decoded, and those of the client library, unchanged.
 fn parameters(query: &str) -> Result<Parameters<'_>, UrlError> {
     let mut ours = Vec::new();
     let mut theirs = Vec::new();
@@ -177,7 +176,7 @@ mod tests {
     }
 
     proptest! {
-        /// However a password is written, right or wrong, nothing that is shown has it.
+        /// No message contains the password, in whatever form it is written.
         #[test]
         fn passwords_are_never_shown(before in raw(), after in raw(), database in raw()) {
             let password = format!("{before}S3CRET{after}");

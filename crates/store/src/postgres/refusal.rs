@@ -6,7 +6,7 @@ use rustls::{CertificateError, Error};
 
 use super::tls::{Check, Roots, Tls};
 
-/// The client library's message when the server answers that it has no TLS.
+/// The client library's message if the server does not support TLS.
 const NO_TLS: &str = "server does not support TLS";
 
 /// Returns why a connection failed.
@@ -31,7 +31,7 @@ pub(super) fn why(error: &postgres::Error, tls: &Tls) -> String {
 
 fn certificate(error: &CertificateError, tls: &Tls) -> String {
     match error {
-        // A bad signature: a root of the same name with another key, such as one that was renewed.
+        // A bad signature: a root of the same name with another key, for instance a renewed one.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => match &tls.roots {
             Some(Roots::File(file)) => format!(
                 "no root in {} has signed the server's certificate; give the root that signed it \
@@ -67,7 +67,7 @@ fn certificate(error: &CertificateError, tls: &Tls) -> String {
     }
 }
 
-/// The names of a certificate, which rustls gives as `DnsName("db.example")`.
+/// The names of a certificate, which rustls reports as `DnsName("db.example")`.
 fn names(presented: &[String]) -> String {
     if presented.is_empty() {
         return "no name in its subjectAltName (a common name alone does not count)".to_owned();

@@ -17,7 +17,7 @@ pub(crate) enum Mode {
     Prefer,
     /// TLS, with any server.
     Require,
-    /// TLS with a server whose certificate a root has signed.
+    /// TLS with a server whose certificate is signed by a root.
     VerifyCa,
     /// And for the requested name.
     VerifyFull,
@@ -28,7 +28,7 @@ pub(crate) enum Mode {
 pub(crate) enum Roots {
     /// The certificates in a file, PEM.
     File(PathBuf),
-    /// Those that this system trusts.
+    /// The roots trusted by this system.
     System,
 }
 
@@ -48,14 +48,13 @@ pub(crate) enum Check {
 pub(crate) struct Tls {
     pub(crate) mode: Mode,
     pub(crate) roots: Option<Roots>,
-    /// The files of the client's own certificate, with those between it and its root, and of its
-    /// key; PEM.
+    /// The files of the client's certificate with its intermediates, and of its key; PEM.
     pub(crate) identity: Option<(PathBuf, PathBuf)>,
 }
 
 impl Tls {
-    /// From names and values out of [`PARAMETERS`]. As in libpq, the last of a name counts, and an
-    /// empty value is none.
+    /// Parses names and values of [`PARAMETERS`]. As in libpq, the last value of a name is used,
+    /// and an empty value counts as absent.
     pub(crate) fn of_parameters<'a>(
         given: impl Iterator<Item = (&'static str, &'a str)> + Clone,
     ) -> Result<Self, TlsError> {
@@ -72,7 +71,8 @@ impl Tls {
         });
         let mode = match value("sslmode") {
             Some(name) => mode(name)?,
-            // Anybody has a certificate of some public root: without the name, it proves nothing.
+            // Anyone can get a certificate of a public root: without a check of the name it proves
+            // nothing.
             None if roots == Some(Roots::System) => Mode::VerifyFull,
             None => Mode::Prefer,
         };

@@ -34,7 +34,7 @@ use super::{
 const PROTOCOL: &[u8] = b"postgresql";
 
 /// Returns a connector for TLS connections as a URL specifies. Reads the files it names; the error
-/// states which of them is unusable, and why.
+/// names the unusable file and the reason.
 pub(super) fn connector(tls: &Tls) -> Result<MakeRustlsConnect, TrustError> {
     let provider = Arc::new(ring::default_provider());
     let verifier = Verifier::new(tls, &provider)?;
@@ -75,7 +75,8 @@ fn certificates(
 fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, TrustError> {
     let wrong = |why: FileError| why.of("sslkey", file);
     let about = fs::metadata(file).map_err(|e| wrong(e.into()))?;
-    // As libpq: the key of a user is for that user, one of root may be for a group.
+    // As in libpq: a user's key must be private to that user; root's key may be readable for a
+    // group.
     let others = if about.uid() == 0 { 0o027 } else { 0o077 };
     if about.mode() & others != 0 {
         return Err(wrong(FileError::Readable));
@@ -88,7 +89,7 @@ fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, TrustError> {
 struct Verifier {
     check: Check,
     roots: RootCertStore,
-    /// The roots as in the file: a server may show one of them itself.
+    /// The roots as in the file: a server may present one of them itself.
     given: Vec<CertificateDer<'static>>,
     algorithms: WebPkiSupportedAlgorithms,
 }
@@ -112,7 +113,7 @@ impl Verifier {
             }
             Some(Roots::System) => {
                 let found = rustls_native_certs::load_native_certs();
-                // An odd one among a hundred is no reason to stop.
+                // A single unusable root among many is ignored.
                 let (usable, _) = verifier.roots.add_parsable_certificates(found.certs);
                 if usable == 0 {
                     return Err(TrustError::NoSystemRoots);
@@ -138,8 +139,8 @@ impl Verifier {
             .iter()
             .any(|root| root.as_ref() == shown.as_ref())
         {
-            // One that signed itself, as a server without an authority has. A CA certificate is not
-            // accepted as a server's certificate by rustls.
+            // A self-signed certificate, as used by servers without an authority. rustls does not
+            // accept a CA certificate as a server's certificate.
             in_time(shown, now)?;
         } else {
             let algorithms = self.algorithms.all;
@@ -190,7 +191,7 @@ impl ServerCertVerifier for Verifier {
     }
 
     // The signatures are checked in any case: the password may be bound to the certificate (SCRAM's
-    // channel binding), and then whoever shows it must have its key.
+    // channel binding), so the server must own its key.
     fn verify_tls12_signature(
         &self,
         message: &[u8],
@@ -210,8 +211,8 @@ impl ServerCertVerifier for Verifier {
         if result.is_ok() || self.check != Check::Nothing {
             return result;
         }
-        // X.509 version 1, as `openssl x509 -req` makes, is no certificate to rustls. Its key will
-        // do.
+        // rustls rejects X.509 version 1, as created by `openssl x509 -req`. Only its key is
+        // needed.
         let key = parse(cert)?.tbs_certificate.subject_public_key_info;
         let key = key.to_der().map_err(|_| CertificateError::BadEncoding)?;
         let key = SubjectPublicKeyInfoDer::from(key);
@@ -262,9 +263,9 @@ mod tests {
         assert!(error.contains("expired"), "{error}");
     }
 
-    /// RFC 9525 section 6.3: the common name is no name of a server any more.
+    /// RFC 9525 section 6.3: the common name is no longer used as a name of the server.
     #[test]
-    fn a_common_name_is_no_name() {
+    fn a_common_name_is_not_a_name() {
         let full = [("sslmode", "verify-full"), ("sslrootcert", FILE)];
         assert!(verify(full, "db.test", VALID[0]).is_ok());
         assert!(verify(full, "common.test", VALID[0]).is_err());

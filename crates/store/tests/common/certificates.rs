@@ -24,7 +24,7 @@ impl Authority {
     pub fn with_keys(algorithm: [&'static str; 2]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let authority = Self { folder, algorithm };
-        // Without the extensions of the system's own configuration.
+        // Without the extensions of the system's configuration.
         let empty = "[req]\ndistinguished_name = name\n[name]\n";
         fs::write(authority.file("openssl.cnf"), empty).unwrap();
         let extensions = [
@@ -62,7 +62,7 @@ impl Authority {
         self.request(name, common_name, &extensions, &by);
     }
 
-    /// One that signed itself, as `openssl req -x509` makes it.
+    /// A self-signed certificate, as by `openssl req -x509`.
     pub fn certify_itself(&self, name: &str, host: &str) {
         let alternatives = format!("subjectAltName=DNS:{host}");
         self.request(
@@ -73,7 +73,7 @@ impl Authority {
         );
     }
 
-    /// One without extensions, as `openssl x509 -req` makes it.
+    /// A certificate without extensions, as by `openssl x509 -req`.
     pub fn certify_bare(&self, name: &str, common_name: &str) {
         let mut request = self.openssl(name, common_name);
         let csr = self.file("request.csr");

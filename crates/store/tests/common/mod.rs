@@ -1,4 +1,4 @@
-//! Documents to keep, and a server to keep them in.
+//! Documents to store, and a database server.
 
 #![allow(dead_code, missing_docs, unreachable_pub, unused_imports)]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]

@@ -18,7 +18,7 @@ pub struct Server {
     child: Child,
 }
 
-/// The programs of the newest version that Debian's package `postgresql` has put here.
+/// The programs of the newest installed version of Debian's package `postgresql`.
 fn programs() -> PathBuf {
     let folder =
         fs::read_dir("/usr/lib/postgresql").expect("no PostgreSQL: run scripts/setup test");
@@ -62,12 +62,12 @@ pub fn succeed(command: &mut Command) {
 }
 
 impl Server {
-    /// One that is reached by a socket alone.
+    /// A server with a Unix socket only.
     pub fn start() -> Self {
         Self::start_with(&["listen_addresses="], &[])
     }
 
-    /// One that is reached at 127.0.0.1, too, with settings and with files in its folder of data.
+    /// A server that also listens on 127.0.0.1, with settings, and files in its data folder.
     pub fn start_on_tcp(settings: &[&str], files: &[(&str, &[u8])]) -> Self {
         let settings = [&["listen_addresses=127.0.0.1"], settings].concat();
         Self::start_with(&settings, files)

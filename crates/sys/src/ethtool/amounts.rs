@@ -57,7 +57,7 @@ impl Ethtool {
         rings.ok_or_else(|| NetlinkError::malformed(op))
     }
 
-    /// Sets sizes of the rings of a link, packets; absent = as it is. Drivers round them, and many
+    /// Sets sizes of the rings of a link, packets; absent = unchanged. Drivers round them, and many
     /// reset the link.
     ///
     /// # Errors
@@ -87,11 +87,11 @@ impl Ethtool {
         counts.ok_or_else(|| NetlinkError::malformed(op))
     }
 
-    /// Sets the numbers of queues of a link that receive, send, and do both; absent = as it is. The
-    /// kernel forgets the processors of queues that end.
+    /// Sets the numbers of queues of a link that receive, send, and do both; absent = unchanged.
+    /// The kernel discards the processor masks of removed queues.
     ///
     /// # Errors
-    /// No such link, not root, more than its maximum, none left for a direction, or the driver
+    /// No such link, not root, more than its maximum, no queue for a direction, or the driver
     /// refuses.
     pub fn set_channels(
         &mut self,
@@ -125,7 +125,7 @@ fn write_channels(m: &mut Message, [rx, tx, combined]: [Option<u32>; 3]) {
         .opt_u32(ETHTOOL_A_CHANNELS_COMBINED_COUNT, combined);
 }
 
-/// 0 for what is left out.
+/// 0 for absent attributes.
 fn numbers<const N: usize>(payload: &[u8], kinds: [u16; N]) -> [u32; N] {
     let attrs = Attrs::after(payload, GENLMSG_LEN);
     kinds.map(|kind| attrs.get(kind).and_then(|a| a.u32()).unwrap_or_default())

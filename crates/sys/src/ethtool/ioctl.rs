@@ -69,7 +69,7 @@ impl Pages {
         let usable = len.next_multiple_of(page);
         let mapped = usable + page;
         // SAFETY: a new private mapping at an address that the kernel chooses; its last page is
-        // made inaccessible before anyone has a reference into it.
+        // made inaccessible before any reference into it exists.
         unsafe {
             let start = mmap_anonymous(
                 std::ptr::null_mut(),

@@ -23,7 +23,7 @@ const ETH_SS_FEATURES: u32 = 4;
 /// `ETH_GSTRING_LEN`.
 const NAME_LEN: usize = 32;
 /// Maximum number of names in a set, above that of any driver.
-const MOST_NAMES: usize = 65_536;
+const MAX_NAMES: usize = 65_536;
 
 /// Speed and duplex of a link; absent if unknown, for example without carrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -180,7 +180,8 @@ pub fn feature_states(link: &str) -> io::Result<BTreeMap<String, Feature>> {
     Ok(named.map(|(i, name)| (name, of(i))).collect())
 }
 
-/// Requests offloads to be on or off, all at once; others may follow. The names are the kernel's.
+/// Requests offloads to be on or off, all at once; the kernel may change others as a consequence.
+/// The names are the kernel's.
 ///
 /// # Errors
 /// No such link or offload, not root, or the driver refuses.
@@ -215,18 +216,18 @@ pub(crate) fn read_features(names: Vec<String>, state: &[u8]) -> BTreeMap<String
         .collect()
 }
 
-/// Names of the driver's own counters, in the order of [`statistics`].
+/// Names of the driver's counters, in the order of [`statistics`].
 ///
 /// # Errors
-/// No such link, or its driver has none.
+/// No such link, or its driver has no counters.
 pub fn statistic_names(link: &str) -> io::Result<Vec<String>> {
     names(link, ETH_SS_STATS)
 }
 
-/// The driver's own `count` counters.
+/// The `count` counters of the driver.
 ///
 /// # Errors
-/// No such link, its driver has none, or there are more now.
+/// No such link, its driver has no counters, or their number has increased.
 pub fn statistics(link: &str, count: usize) -> io::Result<Vec<u64>> {
     let stats = exchange(link, &[ETHTOOL_GSTATS, count as u32], 8 + 8 * count)?;
     let now = bytes::u32_at(&stats, 4).map_or(0, |n| n as usize);
@@ -242,7 +243,7 @@ fn names(link: &str, set: u32) -> io::Result<Vec<String>> {
     let info = exchange(link, &[ETHTOOL_GSSET_INFO, 0, mask, 0], 20)?;
     let answered = bytes::u32_at(&info, 8) == Some(mask);
     let count = bytes::u32_at(&info, 16).map_or(0, |n| n as usize);
-    if !answered || count == 0 || count > MOST_NAMES {
+    if !answered || count == 0 || count > MAX_NAMES {
         return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP));
     }
     let head = [ETHTOOL_GSTRINGS, set, count as u32];

@@ -41,7 +41,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_private_file_is_its_owners_alone_whatever_was_there() {
+fn a_private_file_is_readable_by_its_owner_only() {
     let folder = Folder::new("mode");
     let file = folder.at("key");
     fs::write(&file, "old").unwrap();
@@ -89,7 +89,7 @@ fn a_symbolic_link_is_replaced_and_not_followed() {
 }
 
 #[test]
-fn of_two_who_make_a_file_at_once_one_fails_and_nothing_is_left_over() {
+fn of_two_concurrent_writers_of_a_new_file_one_fails_without_leftovers() {
     let folder = Folder::new("race");
     let file = folder.at("key");
     let made = std::thread::scope(|scope| {

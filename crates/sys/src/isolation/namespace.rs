@@ -1,4 +1,4 @@
-//! Mount namespaces in which everything except one folder is read-only.
+//! Mount namespaces in which everything except a folder is read-only.
 
 use std::{ffi::CStr, io, ptr};
 
@@ -18,7 +18,7 @@ struct MountAttr {
 /// `MOUNT_ATTR_RDONLY` of include/uapi/linux/mount.h.
 const READ_ONLY: u64 = 1;
 
-/// `MOUNT_ATTR_NODEV`: a read-only mount still lets devices be written.
+/// `MOUNT_ATTR_NODEV`: devices on a read-only mount are still writable.
 const NO_DEVICES: u64 = 4;
 
 /// `AT_RECURSIVE` of include/uapi/linux/fcntl.h.
@@ -53,7 +53,7 @@ impl Namespace {
         }
     }
 
-    /// Moves the calling process into it; `folder`, if given, stays writable and becomes the
+    /// Moves the calling process into it; `folder`, if given, remains writable and becomes the
     /// working directory. For use between fork and exec: nothing is allocated.
     pub(super) fn enter(&self, folder: Option<&CStr>) -> io::Result<()> {
         // SAFETY: takes no pointers; the process has one thread.
@@ -126,7 +126,7 @@ pub(super) fn can_be_made() -> bool {
     let child = unsafe { libc::fork() };
     if child == 0 {
         let code = i32::from(namespace.enter(None).is_err());
-        // SAFETY: ends the process without running anything of the parent's.
+        // SAFETY: ends the process without running exit handlers of the parent.
         unsafe { libc::_exit(code) };
     }
     if child < 0 {

@@ -18,7 +18,7 @@ const CLOEXEC: libc::c_uint = 4;
 /// Closes all descriptors except the standard ones at exec: one inherited from a shell would bypass
 /// read-only mounts. For use between fork and exec.
 pub(super) fn close_on_exec() {
-    // SAFETY: takes no pointers; a flag is set, nothing is closed yet.
+    // SAFETY: takes no pointers; only sets a flag, and closes nothing yet.
     let rc = unsafe { libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, CLOEXEC) };
     if rc == 0 {
         return;

@@ -19,7 +19,7 @@ pub(crate) const fn align(len: usize) -> usize {
     len.saturating_add(3) & !3
 }
 
-/// One attribute: its type without flags, and its payload.
+/// An attribute: its type without flags, and its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attr<'a> {
     /// Attribute type, flags masked off.

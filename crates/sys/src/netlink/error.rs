@@ -16,7 +16,7 @@ pub struct NetlinkError {
     pub op: String,
     /// Error number, positive.
     pub errno: i32,
-    /// Text of the extended acknowledgement (`NLMSGERR_ATTR_MSG`), in the kernel's own words.
+    /// Text of the extended acknowledgement (`NLMSGERR_ATTR_MSG`), in the kernel's wording.
     pub kernel_message: Option<String>,
 }
 

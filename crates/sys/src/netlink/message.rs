@@ -79,7 +79,7 @@ impl Message {
         self.attr(kind, &value.to_ne_bytes())
     }
 
-    /// Appends a `u8` if there is one; an absent value leaves the kernel's default.
+    /// Appends a `u8` if present; an absent value means the kernel's default.
     pub fn opt_u8(&mut self, kind: u16, value: Option<u8>) -> &mut Self {
         if let Some(value) = value {
             self.u8(kind, value);
@@ -87,7 +87,7 @@ impl Message {
         self
     }
 
-    /// Appends a `u32` if there is one; an absent value leaves the kernel's default.
+    /// Appends a `u32` if present; an absent value means the kernel's default.
     pub fn opt_u32(&mut self, kind: u16, value: Option<u32>) -> &mut Self {
         if let Some(value) = value {
             self.u32(kind, value);
@@ -95,7 +95,7 @@ impl Message {
         self
     }
 
-    /// Appends a boolean as a `u32` if there is one.
+    /// Appends a boolean as a `u32` if present.
     pub fn opt_bool32(&mut self, kind: u16, value: Option<bool>) -> &mut Self {
         self.opt_u32(kind, value.map(u32::from))
     }
@@ -141,7 +141,7 @@ impl Message {
         Some(&self.buf)
     }
 
-    /// Everything after the netlink header.
+    /// The payload after the netlink header.
     pub fn payload(&self) -> &[u8] {
         &self.buf[NLMSG_HDRLEN..]
     }

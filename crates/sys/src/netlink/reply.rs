@@ -19,7 +19,7 @@ const NLM_F_ACK_TLVS: u16 = 0x200;
 /// Attribute with the kernel's text (`NLMSGERR_ATTR_MSG`).
 const NLMSGERR_ATTR_MSG: u16 = 1;
 
-/// One message of a reply.
+/// A message of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply<'a> {
     /// Message type.

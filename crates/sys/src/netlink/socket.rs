@@ -80,11 +80,11 @@ impl Netlink {
         self.exchange(message, &op, &mut |_| {}).map(|_| ())
     }
 
-    /// Sends requests between two messages that make a transaction of them, in one datagram, and
+    /// Sends requests as a transaction, between a begin and an end message in one datagram, and
     /// waits until each is acknowledged.
     ///
     /// # Errors
-    /// As [`Netlink::request`], of the first request that was rejected.
+    /// As [`Netlink::request`], for the first rejected request.
     pub(crate) fn batch(
         &mut self,
         begin: &mut Message,

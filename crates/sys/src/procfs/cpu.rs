@@ -93,7 +93,7 @@ pub fn waited_ns(text: &str) -> Option<u64> {
     (ran > 0).then_some(waited)
 }
 
-/// Current threads of a process, without those that end meanwhile.
+/// Current threads of a process, without threads that end in the meantime.
 ///
 /// # Errors
 /// No such process.

@@ -191,7 +191,7 @@ fn the_holder_of_a_tun_device_is_found() {
         .unwrap();
     assert_eq!(Some(&own.program), program(own.pid).as_ref());
     assert!(own.same_namespace);
-    // Seen from inside, this process is elsewhere: a process is where its main thread is.
+    // Seen from inside, this process is in another namespace: that of its main thread.
     let inside = ns.run(|| tun_holders("pthold0")).unwrap();
     assert!(!inside[0].same_namespace);
     assert!(tun_holders("pthold1").is_empty());

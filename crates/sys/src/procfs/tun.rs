@@ -33,8 +33,8 @@ pub fn tun_holders(link: &str) -> Vec<Holder> {
 }
 
 /// The processes that run a program of this name in the calling thread's network namespace, and,
-/// after them, those whose namespace cannot be read. The same daemon in another namespace, as in a
-/// container, is none of this host's.
+/// after them, those whose namespace cannot be read. A daemon in another known namespace, such as a
+/// container, does not belong to this host.
 pub fn with_program(name: &str) -> Vec<u32> {
     let own = namespace("thread-self");
     let mut found: Vec<(bool, u32)> = processes()

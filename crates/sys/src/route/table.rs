@@ -1,5 +1,5 @@
-//! Entries of routing tables as the kernel's bytes, so that an entry is written back with all that
-//! it had.
+//! Entries of routing tables as the kernel's bytes, so that an entry is restored with all its
+//! attributes.
 //!
 //! `RTM_NEWROUTE` replaces the whole entry: metrics missing from it are removed
 //! (net/ipv4/fib_trie.c: `fib_table_insert`; net/ipv6/ip6_fib.c: `fib6_add_rt2node`, Linux 7.2).
@@ -26,8 +26,9 @@ const RTA_NH_ID: u16 = 30;
 const RTN_UNICAST: u8 = 1;
 const RTPROT_STATIC: u8 = 4;
 const RT_TABLE_UNSPEC: u8 = 0;
-/// `RTNH_F_PERVASIVE` and `RTNH_F_ONLINK`: flags that a request may have; the others are reports of
-/// the kernel, some of which it refuses (net/ipv4/fib_semantics.c: `fib_create_info`).
+/// `RTNH_F_PERVASIVE` and `RTNH_F_ONLINK`: flags that a request may have; the others are only
+/// reported by the kernel, which rejects some of them (net/ipv4/fib_semantics.c:
+/// `fib_create_info`).
 const SETTABLE_FLAGS: u32 = 2 | 4;
 
 /// Number of the main table (`RT_TABLE_MAIN`).
@@ -102,8 +103,8 @@ impl Entry {
         self.attr(RTA_EXPIRES).is_some()
     }
 
-    /// The entry with a congestion control; all other metrics are kept, and so is the lock of
-    /// another congestion control not.
+    /// The entry with a congestion control; all other metrics are preserved, except a lock of the
+    /// congestion control.
     #[must_use]
     pub fn with_congestion_control(&self, name: &str) -> Entry {
         let old = self.attr(RTA_METRICS).map_or(&[][..], |m| m.payload);
@@ -190,11 +191,11 @@ pub fn entries(nl: &mut Netlink) -> Result<Vec<Entry>, NetlinkError> {
     Ok(all)
 }
 
-/// The entry that a packet to an address uses.
+/// The entry used by packets to an address.
 ///
 /// # Errors
-/// `ENETUNREACH` if there is none; the socket failed; the kernel is older than 4.13 and returns no
-/// entries.
+/// `ENETUNREACH` if there is no route; the socket failed; the kernel is older than 4.13 and returns
+/// no entries.
 pub fn entry_for(nl: &mut Netlink, to: IpAddr) -> Result<Entry, NetlinkError> {
     let (family, bits) = match to {
         IpAddr::V4(_) => (libc::AF_INET as u8, 32),
@@ -223,7 +224,7 @@ pub fn add(nl: &mut Netlink, entry: &Entry) -> Result<(), NetlinkError> {
 /// Replaces the entry with the same destination, priority and table.
 ///
 /// # Errors
-/// As [`add`]; there is none.
+/// As [`add`]; or there is no such entry.
 pub fn replace(nl: &mut Netlink, entry: &Entry) -> Result<(), NetlinkError> {
     let mut m = entry.message(RTM_NEWROUTE, NLM_F_REPLACE);
     nl.request(&mut m, format_args!("replace the route {}", name(entry)))

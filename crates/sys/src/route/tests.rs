@@ -84,7 +84,7 @@ fn routes_of_both_families_with_their_prefix() {
     );
 }
 
-/// The bytes of an answer with the metrics that `ip route add ... congctl bbr mtu lock 1400 advmss
+/// The bytes of a reply with the metrics that `ip route add ... congctl bbr mtu lock 1400 advmss
 /// 1300 initcwnd 20` sets.
 #[test]
 fn metrics_are_read() {

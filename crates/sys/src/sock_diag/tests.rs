@@ -117,7 +117,7 @@ proptest! {
             (16, vec![9; 20]),
         ];
         let mut read = TcpSocket::parse(&payload(&socket, &attrs)).unwrap();
-        // IPv4 in IPv6 comes back as IPv4.
+        // IPv4-mapped addresses are returned as IPv4.
         read.local.set_ip(local);
         read.remote.set_ip(remote);
         prop_assert_eq!(read, socket);

@@ -30,7 +30,7 @@ impl Batch {
     }
 
     /// Blocks until all buffers are used, or the socket's read timeout has passed with at least one
-    /// datagram; an error if there are none. The thread stays in the kernel in between.
+    /// datagram; an error if there are none. The thread remains in the kernel in the meantime.
     ///
     /// # Errors
     /// No datagram arrived before the timeout, or the socket failed.
@@ -132,7 +132,7 @@ fn receive_time(header: &libc::msghdr) -> Option<u64> {
 /// Sends `datagrams` on a connected socket in one call; returns the number sent.
 ///
 /// # Errors
-/// The kernel took none of them: its queue is full, or an ICMP error of an earlier one is due.
+/// The kernel took none of them: its queue is full, or an ICMP error of an earlier one is pending.
 pub fn send_batch(socket: &UdpSocket, datagrams: &[impl AsRef<[u8]>]) -> io::Result<usize> {
     let mut vectors: Vec<libc::iovec> = datagrams
         .iter()

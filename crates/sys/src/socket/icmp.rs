@@ -1,4 +1,4 @@
-//! Sockets for ICMP echo, for probes to hosts that run no program of ours.
+//! Sockets for ICMP echo, for probes to hosts without pathtwin.
 //!
 //! The kernel offers two kinds. A datagram socket needs no privilege where the group of the caller
 //! is within `net.ipv4.ping_group_range`; the kernel sets identifier and checksum and delivers only
@@ -50,7 +50,7 @@ impl Echo {
         }
     }
 
-    /// The payload of a reply to a request of this socket; `None` if it is none.
+    /// The payload of a reply to a request of this socket; `None` for other messages.
     pub fn reply<'a>(&self, message: &'a [u8]) -> Option<&'a [u8]> {
         let message = match self.raw_v4 {
             true => message.get(usize::from(message.first()? & 15) * 4..)?,
@@ -74,9 +74,9 @@ fn checksum(bytes: &[u8]) -> u16 {
     !(sum as u16)
 }
 
-/// A socket that is connected to `address`, with kernel receive timestamps if available, and how
-/// its messages look. It is no UDP socket, but takes the same calls. `id` tells a raw socket's
-/// requests from those of other programs.
+/// A socket that is connected to `address`, with kernel receive timestamps if available, and the
+/// format of its messages. It is not a UDP socket, but supports the same calls. `id` distinguishes
+/// a raw socket's requests from those of other programs.
 ///
 /// # Errors
 /// This process may open neither kind of socket, or there is no route.
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(raw().reply(&[]), None);
     }
 
-    /// Loopback answers by itself. Where neither kind of socket is allowed there is nothing to see.
+    /// Loopback replies by itself. If neither kind of socket is permitted, nothing is tested.
     #[test]
     fn this_host_answers() {
         let Ok((socket, echo)) = echo_socket("127.0.0.1".parse().unwrap(), 99) else {

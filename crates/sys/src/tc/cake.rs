@@ -31,7 +31,7 @@ pub struct Cake {
     pub target_us: Option<u32>,
     /// Priority tins.
     pub diffserv: Option<CakeDiffserv>,
-    /// Definition of a flow, and of those who share the rate.
+    /// Definition of a flow, and of the hosts that share the rate.
     pub flow_mode: Option<CakeFlowMode>,
     /// Splits segments of offloads.
     pub split_gso: Option<bool>,
@@ -60,7 +60,7 @@ pub enum CakeDiffserv {
     Diffserv4 = 1,
     /// Eight tins.
     Diffserv8 = 2,
-    /// One tin.
+    /// A single tin.
     BestEffort = 3,
     /// Eight tins by the old precedence.
     Precedence = 4,
@@ -69,7 +69,7 @@ pub enum CakeDiffserv {
 /// Isolation of flows and hosts in cake (`CAKE_FLOW_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CakeFlowMode {
-    /// One queue.
+    /// A single queue.
     None = 0,
     /// By source host.
     SrcHost = 1,
@@ -92,9 +92,9 @@ pub enum CakeFlowMode {
 pub enum CakeAckFilter {
     /// Off, the kernel's default.
     Off = 0,
-    /// Keeps enough for the sender.
+    /// Keeps as many ACKs as the sender needs.
     Filter = 1,
-    /// Keeps as few as possible.
+    /// Keeps as few ACKs as possible.
     Aggressive = 2,
 }
 

@@ -321,5 +321,4 @@ fn red(attrs: Attrs<'_>) -> Options {
 }
 
 #[cfg(test)]
-#[path = "tests/describe.rs"]
 mod tests;

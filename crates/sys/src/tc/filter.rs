@@ -53,7 +53,7 @@ impl Hook {
     }
 }
 
-/// Action of a filter; the next action gets the packets that pass this one.
+/// Action of a filter; packets that pass this action continue with the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Drops packets that exceed a token bucket, without queueing.
@@ -109,7 +109,7 @@ pub fn add_matchall(
 /// Removes the filters of a priority from a hook.
 ///
 /// # Errors
-/// There is none.
+/// There are no such filters.
 pub fn delete_filters(
     nl: &mut Netlink,
     ifindex: u32,

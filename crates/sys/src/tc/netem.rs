@@ -18,12 +18,12 @@ const TCA_NETEM_JITTER64: u16 = 11;
 const TCA_NETEM_SLOT: u16 = 12;
 const TCA_NETEM_PRNG_SEED: u16 = 14;
 const NETEM_LOSS_GE: u16 = 2;
-/// iproute2's default limit; the kernel has none.
+/// iproute2's default limit; the kernel has no default.
 const DEFAULT_LIMIT_PACKETS: u32 = 1000;
 
 /// Scale of the values of a distribution: this value is one `jitter_ns` (`NETEM_DIST_SCALE`).
 pub const DISTRIBUTION_SCALE: i32 = 8192;
-/// Most values of a distribution (`NETEM_DIST_MAX`).
+/// Maximum number of values of a distribution (`NETEM_DIST_MAX`).
 pub const DISTRIBUTION_MAX: usize = 16384;
 
 /// Options of netem; the default passes packets unchanged.
@@ -53,8 +53,8 @@ pub struct Netem {
     pub rate_bps: Option<u64>,
     /// Bytes added to each packet's length for the rate; may be negative.
     pub rate_overhead_bytes: i32,
-    /// Time from the first packet that waits to the one at which all that wait leave, ns; absent =
-    /// each leaves at its own time.
+    /// Time from the first waiting packet until all waiting packets leave, ns; absent = each leaves
+    /// at its own time.
     pub slot_ns: Option<u64>,
     /// Seed of the random numbers, so that a run can be repeated (since Linux 6.6).
     pub seed: Option<u64>,

@@ -25,8 +25,7 @@ impl StatsReader {
         Self::new(nl, ifindex, Handle::NONE, parent)
     }
 
-    /// Samples the queue discipline with a handle below any parent; the parent in its samples is
-    /// none.
+    /// Samples the queue discipline with a handle below any parent; samples have no parent.
     pub fn of_handle(nl: Netlink, ifindex: u32, handle: Handle) -> StatsReader {
         Self::new(nl, ifindex, handle, Handle::NONE)
     }

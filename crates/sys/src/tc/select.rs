@@ -12,9 +12,10 @@ const TERMINAL: u8 = 1;
 /// `IPPROTO_UDP`.
 const UDP: u32 = 17;
 
-/// Sends datagrams to a UDP port into a class. Of an address only the family counts: packets of
-/// another one have to be kept away, because a key compares whatever is at its offset. IPv4 options
-/// are not expected, and only the first fragment of a datagram has a port.
+/// Sends datagrams to a UDP port into a class. Only the family of an address is used: packets of
+/// the other family must not match, because a key compares the bytes at its offset regardless of
+/// the protocol. IPv4 options are not expected, and only the first fragment of a datagram has a
+/// port.
 ///
 /// # Errors
 /// There is no such queue discipline or class, or the kernel lacks u32.

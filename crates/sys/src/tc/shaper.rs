@@ -28,7 +28,7 @@ const HTB_VERSION: u32 = 3;
 const HTB_RATE_TO_QUANTUM: u32 = 10;
 /// iproute2's assumed packet length for bursts and tables (tc/q_htb.c).
 const HTB_MTU: u32 = 1600;
-/// The clock of htb ticks once a ns, so that a burst of one tick's worth is `rate / 10^9` bytes.
+/// The clock of htb has ticks of 1 ns, so that a burst of one tick is `rate / 10^9` bytes.
 const HTB_HZ: u64 = 1_000_000_000;
 
 /// Options of tbf.

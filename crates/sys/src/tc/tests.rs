@@ -73,7 +73,7 @@ fn plain_kinds_match_iproute2() {
 }
 
 /// iproute2 sends the 64-bit times only where the 32-bit ones do not hold them; here they are
-/// always sent, so they are checked and taken out before the comparison.
+/// always sent, so they are checked and removed before the comparison.
 fn assert_netem(arguments: &str, netem: &Netem) {
     let message = replaced(&Qdisc::Netem(netem.clone()));
     let golden = golden(

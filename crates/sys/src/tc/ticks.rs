@@ -1,8 +1,8 @@
-//! The kernel's clock of token buckets, and rate tables.
+//! Conversion to the kernel's clock of token buckets, and rate tables.
 //!
 //! A tick is 64 ns (`PSCHED_SHIFT`, include/net/pkt_sched.h, Linux 7.2). Rate tables are only read
-//! when a rate's link layer is unknown, but police demands one, and tbf and htb have always been
-//! given one.
+//! when a rate's link layer is unknown, but police requires one, and iproute2 always sends one for
+//! tbf and htb.
 
 /// `PSCHED_SHIFT`.
 const NS_PER_TICK: u64 = 64;

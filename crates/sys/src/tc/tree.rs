@@ -1,8 +1,8 @@
-//! The queue disciplines of a link as the kernel's bytes, so that they are set up again with
-//! everything they had.
+//! The queue disciplines of a link as the kernel's bytes, so that they can be restored with all
+//! their options.
 //!
-//! A discipline created by the kernel has the handle 0: it returns when the one in its place is
-//! deleted, and cannot be deleted (net/sched/sch_generic.c: `attach_default_qdiscs`; sch_api.c:
+//! A discipline created by the kernel has the handle 0: it returns when its replacement is deleted,
+//! and cannot be deleted itself (net/sched/sch_generic.c: `attach_default_qdiscs`; sch_api.c:
 //! `tc_get_qdisc`, Linux 7.2).
 
 use crate::bytes;
@@ -19,7 +19,8 @@ use super::{
 const RTM_GETTCLASS: u16 = 42;
 const RTM_GETTFILTER: u16 = 46;
 const TCA_HTB_INIT: u16 = 2;
-/// Offset of the counter of packets without a class in `struct tc_htb_glob`, which is no option.
+/// Offset of the counter of packets without a class in `struct tc_htb_glob`, which is not an
+/// option.
 const HTB_DIRECT_PACKETS: usize = 16;
 
 /// A queue discipline or class.
@@ -150,7 +151,7 @@ pub fn restore(nl: &mut Netlink, ifindex: u32, saved: &Tree) -> Result<(), Netli
         create(nl, RTM_NEWTCLASS, ifindex, class)?;
     }
     for node in rest(&saved.qdiscs, false) {
-        // Those without a handle come with their parent.
+        // Disciplines without a handle are created with their parent.
         if node.handle != Handle::NONE {
             create(nl, RTM_NEWQDISC, ifindex, &node)?;
         }
@@ -158,8 +159,8 @@ pub fn restore(nl: &mut Netlink, ifindex: u32, saved: &Tree) -> Result<(), Netli
     Ok(())
 }
 
-/// The kernel's own discipline returned; if the default has changed since, one of the old kind is
-/// set explicitly.
+/// The kernel's own discipline returned; if the default has changed since, a discipline of the old
+/// kind is set explicitly.
 fn default_of_kind(nl: &mut Netlink, ifindex: u32, old: &Node) -> Result<(), NetlinkError> {
     let now = read(nl, ifindex)?;
     let same = now.root().is_some_and(|root| root.kind == old.kind);
@@ -172,7 +173,7 @@ fn default_of_kind(nl: &mut Netlink, ifindex: u32, old: &Node) -> Result<(), Net
 fn create(nl: &mut Netlink, kind: u16, ifindex: u32, node: &Node) -> Result<(), NetlinkError> {
     let exclusive = match node.parent {
         Handle::ROOT => NLM_F_EXCL,
-        // A child may replace the one that its parent made for it.
+        // A child may replace the default child created by its parent.
         _ => NLM_F_REPLACE,
     };
     let flags = match kind {
@@ -190,12 +191,12 @@ fn create(nl: &mut Netlink, kind: u16, ifindex: u32, node: &Node) -> Result<(), 
     nl.request(&mut m, op)
 }
 
-/// Options that give the reported ones when they are set. The kernel keeps some numbers in coarser
-/// units and rounds them down both when it takes and when it reports them, so that a report sent
-/// back would shrink each time: codel its times in 1024 ns (include/net/codel.h: `CODEL_SHIFT`,
+/// Options that result in the reported ones when they are set. The kernel stores some numbers in
+/// coarser units and rounds them down both on input and in reports, so that a report sent back
+/// would shrink each time: codel its times in 1024 ns (include/net/codel.h: `CODEL_SHIFT`,
 /// `codel_time_to_us`), pie in 64 ns (include/net/pkt_sched.h: `PSCHED_SHIFT`), Linux 6.18; dualpi2
-/// its factors (net/sched/sch_dualpi2.c: `dualpi2_scale_alpha_beta`, Linux 7.2). One more than a
-/// report always gives that report again.
+/// its factors (net/sched/sch_dualpi2.c: `dualpi2_scale_alpha_beta`, Linux 7.2). Setting one more
+/// than the reported number results in the same report.
 fn request_of(node: &Node) -> Vec<u8> {
     let rounded: &[u16] = match node.kind.as_str() {
         "codel" => &[1, 3, 5],

@@ -20,7 +20,7 @@ const TSTAMP_SCHED: u32 = 1;
 const HEADER_LEN: usize = WORD + 8;
 const WORD: usize = size_of::<usize>();
 
-/// One control message.
+/// A control message.
 struct Control<'a> {
     level: libc::c_int,
     kind: libc::c_int,

@@ -66,7 +66,7 @@ proptest! {
         prop_assert_eq!(stamp.at_ns, seconds * 1_000_000_000 + nanoseconds);
         prop_assert_eq!(stamp.key, key);
         prop_assert_eq!(stamp.stage, if sent { Stage::Sent } else { Stage::Queued });
-        // An ICMP error is no timestamp, whatever time it has.
+        // An ICMP error is not a timestamp, even if it contains a time.
         let mut icmp = control(1, 65, &times(seconds, nanoseconds));
         icmp.extend(control(level, kind, &error(2, 0, key)));
         prop_assert_eq!(control::transmitted(&icmp), None);
@@ -179,7 +179,7 @@ fn numbers_still_match_after_a_send_that_failed() {
 }
 
 #[test]
-fn a_datagram_that_meets_no_listener_is_stamped_and_its_error_is_no_stamp() {
+fn a_datagram_to_a_closed_port_is_stamped_and_its_error_is_not_a_stamp() {
     let (mut a, b) = pair("127.0.0.1:0");
     warm(&mut a, &b);
     let free = UdpSocket::bind("127.0.0.1:0")

@@ -9,7 +9,7 @@ use sys::tc::{self, Handle, Qdisc};
 
 use super::{AttachedQueue, INNER_QUEUE, root};
 
-/// Packets that a delay may hold: never the limit of anything.
+/// Maximum packets in a delay: so high that it is never the limit.
 pub(crate) const DELAY_LIMIT: u32 = 10_000_000;
 
 /// A rate no path has; see [`delay`].
@@ -21,8 +21,8 @@ pub(crate) const FAST: u64 = 100_000_000_000;
 /// never sends one before its predecessor (`netem_enqueue`, net/sched/sch_netem.c, Linux 7.2);
 /// [`FAST`] is that rate: one packet at 100 Gbit/s takes a tenth of a microsecond.
 ///
-/// Slots are a separate netem inside the first one, which hands each packet on at its own time: in
-/// one netem the slots would be counted from a packet's arrival instead (`netem_dequeue`).
+/// Slots are a separate netem inside the first one, which passes on each packet at its own time: in
+/// a single netem the slots would be counted from a packet's arrival instead (`netem_dequeue`).
 pub(crate) fn delay(line: &Line, seed: Seed, direction: Direction) -> Vec<AttachedQueue> {
     let loss = netem_loss(line.loss);
     let reorder = (!line.reorder.is_zero()).then(|| tc::Reorder {
@@ -126,13 +126,13 @@ pub(crate) fn netem_loss(loss: Loss) -> Option<tc::Loss> {
 }
 
 /// Seed of the random numbers of a line's netem: the same for every setting of a matrix, so that
-/// each meets the same losses, and another for each direction.
+/// each has the same losses, but different for each direction.
 pub(crate) fn netem_seed(seed: Seed, direction: Direction) -> u64 {
     let salt = match direction {
         Direction::Down => 0x9e37_79b9_7f4a_7c15,
         Direction::Up => 0xd134_2543_de82_ef95,
     };
-    // splitmix64's finaliser: neighbouring seeds must not give related numbers.
+    // splitmix64's finaliser: consecutive seeds must not give correlated numbers.
     let mut z = seed.0.wrapping_add(salt);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

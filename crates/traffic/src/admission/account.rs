@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use model::{text, text::Text};
+use model::{
+    text,
+    text::{Text, Value},
+};
 
 /// A limited resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +50,7 @@ impl Resource {
 /// Scope of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// One client's.
+    /// Account of a client.
     Session,
     /// All clients at one address (IPv4) or in one /64 (IPv6).
     Address,
@@ -60,7 +63,7 @@ pub enum Scope {
 /// Reason for refusing admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// A limit of an amount held at once.
+    /// A limit of an amount in use at a time.
     Limit {
         /// The resource.
         resource: Resource,
@@ -102,7 +105,7 @@ impl Refused {
             } => limit(*resource, *scope, *most),
             Self::Time { most } => text!(
                 "a load may last {most} s here",
-                most = most.as_secs_f64().to_string()
+                most = Value::Count(most.as_secs_f64())
             ),
             Self::Bytes => text!("the byte limit is reached"),
             Self::MoreBytes { left } => text!(
@@ -170,9 +173,9 @@ pub struct Amounts {
 const ALL: usize = 8;
 
 impl Amounts {
-    /// None of anything.
+    /// All amounts 0.
     pub const NONE: Self = Self::each(0);
-    /// Any amount of everything.
+    /// All amounts unlimited.
     pub const ALL: Self = Self::each(u64::MAX);
 
     const fn each(n: u64) -> Self {
@@ -294,7 +297,7 @@ impl Account {
             };
             match self.take(amounts) {
                 Ok(held) => return held,
-                // Others took some in between.
+                // Other threads took some in the meantime.
                 Err(_) if wanted > 0 => wanted /= 2,
                 Err(_) => return Held::nothing(self.clone()),
             }

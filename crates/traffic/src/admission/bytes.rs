@@ -6,14 +6,23 @@ use std::{
     sync::atomic::{AtomicI64, Ordering},
 };
 
+use model::{text, text::Text};
+
 /// All bytes that were allowed are moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the byte limit is reached")]
+#[error("{}", self.text())]
 pub struct Spent;
+
+impl Spent {
+    /// The error as a text.
+    pub fn text(self) -> Text {
+        text!("the byte limit is reached")
+    }
+}
 
 impl From<Spent> for io::Error {
     fn from(spent: Spent) -> Self {
-        Self::other(spent)
+        Self::other(spent.text())
     }
 }
 
@@ -34,10 +43,10 @@ impl Budget {
         Some(u64::try_from(left).unwrap_or(0))
     }
 
-    /// Counts bytes that were moved.
+    /// Counts transferred bytes.
     ///
     /// # Errors
-    /// They were more than was left: nothing more may be moved.
+    /// They exceed the remaining bytes: nothing more may be transferred.
     pub(super) fn spend(&self, bytes: u64) -> Result<(), Spent> {
         match self.subtract(bytes) {
             Some(left) if left < 0 => Err(Spent),
@@ -45,10 +54,10 @@ impl Budget {
         }
     }
 
-    /// Takes bytes that are to be moved.
+    /// Reserves bytes to transfer.
     ///
     /// # Errors
-    /// They are more than is left, of which nothing is taken then.
+    /// They exceed the remaining bytes; then none are reserved.
     pub(super) fn reserve(&self, bytes: u64) -> Result<(), Spent> {
         match self.subtract(bytes) {
             Some(left) if left < 0 => {
@@ -59,7 +68,7 @@ impl Budget {
         }
     }
 
-    /// Takes bytes to be moved, or the remainder if that is less.
+    /// Reserves bytes to transfer, or the remainder if that is less.
     ///
     /// # Errors
     /// Nothing is left.
@@ -98,8 +107,8 @@ impl Budget {
 
 fn whole(bytes: u64) -> i64 {
     // Far more than any load moves, and far from where the sum would wrap.
-    const MOST: u64 = 1 << 52;
-    bytes.min(MOST) as i64
+    const MAX: u64 = 1 << 52;
+    bytes.min(MAX) as i64
 }
 
 #[cfg(test)]

@@ -11,8 +11,7 @@ use super::{
     meter::Meter,
 };
 
-/// Answers to datagrams that ask for larger ones, in one session, bytes; a search for a path's MTU
-/// needs far less.
+/// Maximum bytes per session of replies larger than their requests; a PMTU search needs far less.
 pub(super) const LARGE_ANSWERS: u64 = 8 << 20;
 
 #[derive(Debug)]

@@ -21,7 +21,7 @@ use super::{
 /// in flight at that time still counts.
 pub const GRACE: Duration = Duration::from_secs(1);
 
-/// One load: the resources it holds, and the budgets it draws from. Copies are of the same one.
+/// A load: the resources it holds, and the budgets it uses. Copies share the same lease.
 #[derive(Clone, Debug)]
 pub struct Lease(Arc<Leased>);
 
@@ -71,7 +71,7 @@ impl Lease {
         zero.after(self.0.duration.saturating_add(GRACE))
     }
 
-    /// Returns true if its session has ended, so that it must end too.
+    /// Returns true if its session has ended, so that the load must end, too.
     pub fn is_over(&self) -> bool {
         self.0.client.ended.load(Ordering::Relaxed)
     }
@@ -81,7 +81,7 @@ impl Lease {
         self.0.client.bytes.left()
     }
 
-    /// Returns true if bytes or rate are limited at all.
+    /// Returns true if bytes or rate are limited.
     pub fn is_metered(&self) -> bool {
         let Client { bytes, meters, .. } = &*self.0.client;
         let all = meters.sent.iter().chain(&meters.received);
@@ -94,25 +94,25 @@ impl Lease {
         meters.iter().filter_map(Meter::rate_bps).min()
     }
 
-    /// Returns the maximum bytes to move in one call, so that a rate is kept evenly.
+    /// Returns the maximum bytes per call for an even rate.
     pub fn chunk(&self, most: usize) -> usize {
         self.rate_bps()
             .map_or(most, |bps| most.min(meter::chunk(bps)))
     }
 
-    /// Takes up to `most` bytes to be sent now; report to [`sent`](Self::sent) how many were.
+    /// Takes up to `most` bytes to be sent now; report the number sent to [`sent`](Self::sent).
     ///
     /// # Errors
-    /// Nothing is left of the session's bytes.
+    /// No bytes of the session are left.
     pub fn take(&self, most: usize) -> Result<usize, Spent> {
         let bytes = self.0.client.bytes.take_up_to(self.chunk(most) as u64)?;
         Ok(bytes as usize)
     }
 
-    /// Takes whole datagrams of `size` bytes, `most` of them or fewer; returns how many.
+    /// Takes up to `most` whole datagrams of `size` bytes; returns their number.
     ///
     /// # Errors
-    /// Not one more may be sent.
+    /// No more may be sent.
     pub fn take_datagrams(&self, size: usize, most: usize) -> Result<usize, Spent> {
         let most = (self.chunk(size.saturating_mul(most)) / size.max(1)).clamp(1, most.max(1));
         let budget = &self.0.client.bytes;
@@ -126,7 +126,8 @@ impl Lease {
         Ok(whole as usize)
     }
 
-    /// Of `taken` bytes, `sent` were sent. Returns until when nothing more may be, if not now.
+    /// Reports that `sent` of `taken` bytes were sent. Returns the time until which sending must
+    /// pause, if it must.
     pub fn sent(&self, taken: usize, sent: usize) -> Option<Instant> {
         let client = &self.0.client;
         client.bytes.give_back(taken.saturating_sub(sent) as u64);
@@ -144,8 +145,8 @@ impl Lease {
         Ok(Meter::charge(&client.meters.received, bytes))
     }
 
-    /// Returns true if an answer of `bytes` may be sent now to a datagram of `asked` bytes, and
-    /// charges it. Answers longer than their request are also charged to a separate budget.
+    /// Returns true if a reply of `bytes` may be sent now to a datagram of `asked` bytes, and
+    /// charges it. Replies longer than their request are also charged to a separate budget.
     pub fn may_answer(&self, asked: usize, bytes: usize) -> bool {
         let client = &self.0.client;
         let bytes = bytes as u64;
@@ -183,7 +184,7 @@ impl Lease {
     }
 }
 
-/// Something that a load holds for a while.
+/// Resources that a load holds temporarily.
 #[derive(Debug)]
 pub struct Hold {
     held: Held,

@@ -34,18 +34,18 @@ impl Default for Totals {
     }
 }
 
-/// Loads and services of one session at once.
+/// Maximum concurrent loads and services of one session.
 const LOADS: u64 = 32;
 
 /// Memory of a server at least, bytes: half of it is enough for any one load.
-const LEAST_MEMORY: u64 = 96 << 20;
+const MIN_MEMORY: u64 = 96 << 20;
 
-/// Memory of one session, bytes: its samples, and the buffers of a load of datagrams beside them.
+/// Memory of one session, bytes: its samples, and the buffers of a datagram load.
 const MEMORY: u64 = 80 << 20;
 
 impl Totals {
-    /// For this many sessions, where the process may have this many descriptors. A quarter of them
-    /// is for those who have not shown yet that they hold the key.
+    /// Limits for this number of sessions and of descriptors of the process. A quarter of the
+    /// descriptors is for clients that have not proved yet that they hold the key.
     pub fn of(sessions: usize, descriptors: u64, rate_bps: Option<u64>) -> Self {
         Self {
             sessions: sessions.max(1) as u64,
@@ -55,12 +55,20 @@ impl Totals {
         }
     }
 
+    /// For this many sessions on this host: with the descriptors that this process may have, and
+    /// its memory.
+    pub fn of_this_host(sessions: usize, rate_bps: Option<u64>) -> Self {
+        let memory = std::fs::read_to_string("/proc/meminfo").ok();
+        let memory = memory.and_then(|text| sys::procfs::memory_bytes(&text));
+        Self::of(sessions, sys::descriptors::allowed(), rate_bps).on_host_of(memory)
+    }
+
     /// On a host with this much memory, bytes: a quarter of it, if that is less than usual.
     #[must_use]
     pub fn on_host_of(self, memory: Option<u64>) -> Self {
         let quarter = memory.map_or(u64::MAX, |bytes| bytes / 4);
         Self {
-            memory: self.memory.min(quarter.max(LEAST_MEMORY)),
+            memory: self.memory.min(quarter.max(MIN_MEMORY)),
             ..self
         }
     }
@@ -78,18 +86,18 @@ impl Totals {
         }
     }
 
-    /// Three quarters of everything. Only the agreed part of the rate is reserved for datagrams:
-    /// everything else shares it on use.
+    /// Limits of a network: three quarters of everything. Only the agreed part of the rate is
+    /// reserved for datagrams: everything else shares it on use.
     pub(super) fn network(&self) -> Amounts {
         self.part(3, 4)
     }
 
-    /// Half of everything.
+    /// Limits of an address: half of everything.
     pub(super) fn address(&self) -> Amounts {
         self.part(1, 2)
     }
 
-    /// A server for one client leaves nothing to others.
+    /// A server for a single client reserves nothing for others.
     fn part(&self, of: u64, all: u64) -> Amounts {
         if self.sessions <= 1 {
             return self.server();
@@ -98,8 +106,8 @@ impl Totals {
         self.server().map(part)
     }
 
-    /// Limits of one session: a load of all its connections in each direction, and the traffic
-    /// beside it.
+    /// Limits of a session: a load with all its connections in each direction, and its other
+    /// traffic.
     pub(super) fn session(&self, limits: &Limits) -> Amounts {
         let connections = 2 * u64::from(limits.flows);
         Amounts {

@@ -1,8 +1,8 @@
-//! A shared rate limit.
+//! Rate limit shared by threads.
 //!
-//! The generic cell rate algorithm (ITU-T I.371, annex A) in its form of virtual scheduling: one
-//! number, the time until which all that has moved is paid for. It is as exact as a token bucket
-//! and needs no lock.
+//! The generic cell rate algorithm (ITU-T I.371, annex A) in its form of virtual scheduling: a
+//! single number, the time until which the transferred data is accounted for. It is as exact as a
+//! token bucket and needs no lock.
 
 use std::{
     num::NonZeroU64,
@@ -15,8 +15,8 @@ use std::{
 
 use sys::clock::Instant;
 
-/// Maximum burst after a pause: this much time of the rate, or this many bytes if that is more. As
-/// much as a sender may be late on a busy host and still keep the rate.
+/// Maximum burst after a pause: the data of this time at the rate, or this many bytes if that is
+/// more. A sender that is late by this time on a busy host still keeps its rate.
 const BURST: Duration = Duration::from_millis(80);
 const BURST_BYTES: u64 = 64 << 10;
 
@@ -24,7 +24,7 @@ const BURST_BYTES: u64 = 64 << 10;
 const CALL: Duration = Duration::from_millis(5);
 const CALL_BYTES: u64 = 16 << 10;
 
-/// Bytes of a call at most where a rate is to be kept.
+/// Maximum bytes per call under a rate limit.
 pub(super) fn chunk(bps: u64) -> usize {
     let bytes = u128::from(bps) * CALL.as_nanos() / 8_000_000_000;
     usize::try_from(bytes)
@@ -32,7 +32,7 @@ pub(super) fn chunk(bps: u64) -> usize {
         .max(CALL_BYTES as usize)
 }
 
-/// A bound of a rate. Copies are of the same one.
+/// A rate limit. Copies share the same state.
 #[derive(Clone, Debug)]
 pub(super) struct Meter(Option<Arc<Metered>>);
 
@@ -60,7 +60,7 @@ impl Meter {
     }
 
     /// Counts bytes at several meters; returns until when to pause, if at all. Reads the clock only
-    /// where there is a bound.
+    /// if there is a limit.
     pub(super) fn charge(meters: &[Self; 2], bytes: u64) -> Option<Instant> {
         if meters.iter().all(|meter| meter.0.is_none()) {
             return None;
@@ -114,7 +114,7 @@ mod tests {
     const BPS: u64 = 8_000_000;
 
     #[test]
-    fn a_sum_of_bytes_takes_the_time_that_the_rate_says() {
+    fn a_sum_of_bytes_takes_its_time_at_the_rate() {
         let meter = Meter::new(Some(BPS));
         let start = Instant(1000 * SECOND);
         let paid = meter.charge_at(start, 1_000_000).unwrap();

@@ -1,4 +1,4 @@
-//! Accounts by the address and the network that clients come from.
+//! Accounts by address and network of the clients.
 //!
 //! A holder of one address of an IPv6 /64 has all of them (RFC 4291 section 2.5.1), so a /64 counts
 //! as one address; a site is usually given a /56 (RFC 6177 section 2). An IPv4 address is one host
@@ -33,7 +33,7 @@ impl Prefix {
         Self::of(ip, 24, 56)
     }
 
-    /// `v4`, `v6`: bits that are kept, at least one.
+    /// `v4`, `v6`: length of the prefix, at least one bit.
     fn of(ip: IpAddr, v4: u8, v6: u8) -> Self {
         match ip.to_canonical() {
             IpAddr::V4(ip) => Self::V4(u32::from(ip) & (u32::MAX << (32 - v4)), v4),
@@ -42,7 +42,7 @@ impl Prefix {
     }
 }
 
-/// Those of which something is held.
+/// Accounts in use.
 #[derive(Debug, Default)]
 pub(super) struct Networks(Mutex<HashMap<Prefix, Weak<Account>>>);
 
@@ -55,7 +55,7 @@ impl Networks {
         server: &Arc<Account>,
     ) -> Arc<Account> {
         let mut map = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // No more of them stay than there are sessions.
+        // At most as many remain as there are sessions.
         map.retain(|_, account| account.strong_count() > 0);
         let mut of = |prefix: Prefix, make: &dyn Fn() -> Arc<Account>| {
             let known = map.get(&prefix).and_then(Weak::upgrade);
@@ -94,7 +94,7 @@ mod tests {
         for other in ["198.51.100.7", "2001:db8:1:ff::1", "2001:db8:1:100::1"] {
             account(other);
         }
-        // Unused accounts are removed when the next client comes.
+        // Unused accounts are removed when the next client connects.
         account("203.0.113.1");
         let kept = networks.0.lock().unwrap().len();
         assert_eq!(

@@ -22,7 +22,7 @@ pub struct Need {
     pub bytes: u64,
 }
 
-/// One client. When it is dropped, its loads end.
+/// A client. When it is dropped, its loads end.
 #[derive(Debug)]
 pub struct Session(pub(super) Arc<Client>);
 
@@ -30,7 +30,7 @@ impl Session {
     /// Admits a load.
     ///
     /// # Errors
-    /// It would pass a limit; nothing is held then.
+    /// It would exceed a limit; then nothing is held.
     pub fn lease(&self, need: &Need) -> Result<Lease, Refused> {
         let client = &self.0;
         if let (Some(asked), Some(most)) = (need.duration, client.time)

@@ -27,7 +27,7 @@ const LOAD: Need = Need {
 };
 
 #[test]
-fn all_that_was_held_is_back_when_the_last_copy_is_dropped() {
+fn everything_held_is_released_when_the_last_copy_is_dropped() {
     let admission = Admission::new(limits(), Totals::default());
     let session = admission.admit(ip("192.0.2.1")).unwrap();
     let lease = session.lease(&LOAD).unwrap();
@@ -45,7 +45,7 @@ fn all_that_was_held_is_back_when_the_last_copy_is_dropped() {
 }
 
 #[test]
-fn a_refusal_at_one_level_holds_nothing_at_any() {
+fn a_refusal_at_one_level_holds_nothing_at_all_levels() {
     let totals = Totals {
         connections: 12,
         ..Totals::default()
@@ -67,7 +67,7 @@ fn a_refusal_at_one_level_holds_nothing_at_any() {
     assert_eq!(admission.held(), before);
 }
 
-/// One held 2,048 threads.
+/// Bug: a session held 2,048 threads.
 #[test]
 fn a_session_has_a_load_each_way_and_no_more() {
     let admission = Admission::new(limits(), Totals::default());
@@ -78,9 +78,9 @@ fn a_session_has_a_load_each_way_and_no_more() {
     assert!(!refused.is_passing());
 }
 
-/// One took them all.
+/// Bug: one address took all sessions.
 #[test]
-fn no_address_and_no_network_takes_every_place() {
+fn no_address_or_network_takes_every_slot() {
     let admission = Admission::new(limits(), Totals::default());
     let admit = |peer: &str| admission.admit(ip(peer));
     let mut held: Vec<_> = (0..4).map(|_| admit("192.0.2.1").unwrap()).collect();
@@ -217,7 +217,7 @@ fn no_address_takes_the_whole_rate_of_the_server_for_datagrams() {
     assert!(other.lease(&load(50_000_000)).is_ok());
 }
 
-/// Each service had a separate full budget.
+/// Bug: each service had a separate full budget.
 #[test]
 fn answers_larger_than_their_questions_share_one_budget_a_session() {
     let admission = Admission::new(limits(), Totals::default());
@@ -230,7 +230,7 @@ fn answers_larger_than_their_questions_share_one_budget_a_session() {
         .map(|lease| (0..1000).filter(|_| lease.may_answer(22, 65_507)).count())
         .sum();
     assert_eq!(answered as u64, (8 << 20) / 65_507);
-    // Those that are no larger continue.
+    // Replies that are not larger than their request continue.
     assert!(echoes[0].may_answer(22, 22));
 }
 

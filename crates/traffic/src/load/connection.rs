@@ -18,7 +18,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// One that is established.
+    /// An established connection.
     pub(super) fn established(stream: TcpStream) -> Self {
         Self {
             stream: OnceLock::from(stream),
@@ -26,12 +26,12 @@ impl Connection {
         }
     }
 
-    /// The socket, once there is one.
+    /// The socket, if the connection is established.
     pub(super) fn stream(&self) -> Option<&TcpStream> {
         self.stream.get()
     }
 
-    /// The socket; `open` makes it if there is none yet.
+    /// Returns the socket, opened by `open` if it is not established yet.
     pub(super) fn establish(
         &self,
         open: impl FnOnce() -> io::Result<TcpStream>,
@@ -43,8 +43,8 @@ impl Connection {
         Ok(self.stream.get_or_init(|| stream))
     }
 
-    /// Reads `TCP_INFO` as the kernel's bytes into `buffer`; gives their number, 0 if
-    /// the kernel has none.
+    /// Reads `TCP_INFO` as the kernel's bytes into `buffer`; returns their number, 0 if the kernel
+    /// has none.
     pub(super) fn raw_info(&self, buffer: &mut [u8]) -> usize {
         let stream = self.stream.get();
         stream.map_or(0, |s| tcp_info::raw(s.as_fd(), buffer).unwrap_or(0))
@@ -58,9 +58,9 @@ impl Connection {
     }
 
     /// Ends it and calls blocked on it; queued data is discarded on closing. A sender that waits
-    /// for room in the receive queue is to learn of it before: it hears only when it sends new data
-    /// (tcp_rcv_state_process, net/ipv4/tcp_input.c, Linux 7.2: data after the end of reading is
-    /// answered by a reset), so room is made by emptying that queue.
+    /// for space in the receive queue must learn of the end before: it does so only when it sends
+    /// new data (tcp_rcv_state_process, net/ipv4/tcp_input.c, Linux 7.2: data after the end of
+    /// reading is answered by a reset), so that queue is emptied.
     pub(super) fn abort(&self) {
         if let Some(stream) = self.stream.get() {
             let _ = socket::set_abort(stream);
@@ -70,12 +70,12 @@ impl Connection {
     }
 }
 
-/// Reads data that has arrived on a connection of which reading has ended, and so never blocks.
+/// Reads data that has arrived on a connection shut down for reading, which never blocks.
 fn empty(mut stream: &TcpStream) {
     /// Calls of the most that a receive queue holds: 1 GB.
-    const MOST: usize = 1 << 14;
+    const MAX: usize = 1 << 14;
     let mut bytes = vec![0; 1 << 16];
-    for _ in 0..MOST {
+    for _ in 0..MAX {
         if !matches!(stream.read(&mut bytes), Ok(1..)) {
             return;
         }
@@ -92,7 +92,7 @@ mod tests {
 
     /// With its receiver's window closed, it probed for a quarter of an hour.
     #[test]
-    fn a_sender_that_waits_for_room_learns_that_its_receiver_ended() {
+    fn a_sender_waiting_for_space_is_notified_of_its_receivers_end() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (receiver, _) = listener.accept().unwrap();

@@ -14,7 +14,7 @@ pub struct Counter {
     pub highest: u64,
     /// Datagrams that arrived after one with a higher number.
     pub reordered: u64,
-    /// Datagrams that arrived twice, or too late to tell.
+    /// Datagrams that arrived twice, or too late to distinguish.
     pub duplicates: u64,
     /// Jitter, ns.
     jitter_ns: u64,
@@ -203,8 +203,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain account with a set, for any order in which datagrams are no further
-        /// apart than the window.
+        /// Compared with a set, for any order in which datagrams are no further apart than the
+        /// window.
         #[test]
         fn agrees_with_a_set(numbers in proptest::collection::vec(0u64..3000, 0..4000), more in 0u64..100) {
             let mut counter = Counter::default();

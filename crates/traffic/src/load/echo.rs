@@ -1,4 +1,4 @@
-//! Answers to probes and to datagrams whose size matters, on a connected socket.
+//! Echo service on a connected socket: replies to probes and to sized datagrams.
 
 use std::{io, net::UdpSocket, sync::Arc, thread::JoinHandle, time::Duration};
 
@@ -29,15 +29,15 @@ pub const NEED: Need = Need {
     bytes: 0,
 };
 
-/// A thread that answers, until it is dropped.
+/// A thread that replies until it is dropped.
 pub struct Echo {
     stop: Arc<Stop>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Echo {
-    /// Starts to answer on a connected socket. Answers larger than their requests draw from a
-    /// budget of the whole session.
+    /// Starts to reply on a connected socket. Replies larger than their requests use a budget of
+    /// the whole session.
     ///
     /// # Errors
     /// The host lacks a thread.
@@ -51,15 +51,15 @@ impl Echo {
     }
 }
 
-/// Answers probes of any sender until the process ends, without any limit and without reporting the
-/// holding time: for a lab, where the socket is out of the reach of others.
+/// Replies to probes of any sender until the process ends, without limits and without the holding
+/// time: for a lab, whose sockets others cannot reach.
 ///
 /// # Errors
 /// The host lacks a thread.
 pub fn answer_anyone(socket: UdpSocket) -> io::Result<()> {
     spawn("echo", move || {
         let (mut probe, mut out) = ([0; GREETING], [0; PROBE]);
-        // An ICMP error of an answer shows up at the next read; the next probe is still answered.
+        // An ICMP error for a reply is reported by the next read; the next probe is still answered.
         loop {
             if let Ok((asked, from)) = socket.recv_from(&mut probe)
                 && let Some(Datagram::Probe { number }) = Datagram::parse(&probe[..asked])
@@ -86,7 +86,7 @@ struct Answering<'a> {
     stop: &'a Stop,
     /// Lead of CLOCK_REALTIME over CLOCK_MONOTONIC, ns.
     offset: u64,
-    /// Room for an answer whose size matters.
+    /// Buffer for a sized reply.
     large: Vec<u8>,
 }
 
@@ -117,12 +117,12 @@ impl<'a> Answering<'a> {
         }
     }
 
-    /// Answers a datagram of `asked` bytes that arrived at `time` (CLOCK_REALTIME, ns).
+    /// Replies to a datagram of `asked` bytes that arrived at `time` (CLOCK_REALTIME, ns).
     fn answer(&mut self, bytes: &[u8], asked: usize, time: u64) {
         let lease = self.stop.lease();
         match Datagram::parse(bytes) {
             Some(Datagram::Probe { number }) => {
-                // Bytes that do not fit are cut off: an answer is no longer than its probe.
+                // Truncated, so that a reply is not longer than its probe.
                 let size = asked.min(PROBE);
                 if !lease.may_answer(asked, size) {
                     return;
@@ -132,7 +132,7 @@ impl<'a> Answering<'a> {
                 Datagram::Answer { number, held_ns }.write(&mut out);
                 let _ = self.socket.send(&out[..size]);
             }
-            // The answer to the first one was lost.
+            // The reply to the first one was lost.
             Some(Datagram::Prove(token, _)) if lease.may_answer(asked, GREETING) => {
                 let _ = self.socket.send(&Datagram::Proved(token).greeting());
             }
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_no_longer_than_its_probe() {
+    fn a_reply_is_not_longer_than_its_probe() {
         let (near, far) = pair();
         let _echo = Echo::start(far, Lease::own(Duration::MAX, None, None)).unwrap();
         for size in [5, 8, PROBE, 100] {

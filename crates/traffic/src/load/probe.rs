@@ -1,5 +1,5 @@
-//! Latency probes over a connected socket: small datagrams sent on a grid of time and answered by
-//! the far end; ICMP echo requests, which any host answers; or connections.
+//! Latency probes over a connected socket: small datagrams at fixed intervals, answered by the far
+//! end; ICMP echo requests, answered by any host; or connections.
 
 pub mod connect;
 mod format;
@@ -17,6 +17,7 @@ use std::{
     time::Duration,
 };
 
+use model::text;
 use sys::{
     clock::{self, Instant},
     socket::icmp::Echo,
@@ -53,8 +54,8 @@ pub struct Schedule {
 pub enum Timing {
     /// The kernel, which stamps datagrams as they leave and arrive.
     Kernel,
-    /// The schedule, which timers in virtual time keep to the nanosecond: nothing reads the clock,
-    /// and many answers are read in one call.
+    /// The schedule, which is exact to the nanosecond in virtual time: nothing reads the clock, and
+    /// many replies are read in one call.
     Virtual,
 }
 
@@ -63,7 +64,7 @@ pub enum Timing {
 pub struct Probe {
     /// Send time.
     pub sent: Instant,
-    /// Round trip without the time at the far end, ns; absent = no answer so far.
+    /// Round trip without the time at the far end, ns; absent = no reply so far.
     pub rtt_ns: Option<u64>,
     /// True if the send time is a kernel timestamp rather than one of this program's clock.
     pub stamped: bool,
@@ -72,11 +73,11 @@ pub struct Probe {
 /// State shared by the threads.
 #[derive(Default)]
 struct Shared {
-    /// No more probes are wanted.
+    /// True if no more probes are to be sent.
     stopped: AtomicBool,
-    /// The last one was sent.
+    /// True if the last probe was sent.
     all_sent: AtomicBool,
-    /// Late replies are no longer awaited.
+    /// True if late replies are no longer awaited.
     dropped: AtomicBool,
     slots: Mutex<Vec<Slot>>,
     offset: OnceLock<u64>,
@@ -90,7 +91,7 @@ struct Slot {
     called_ns: u64,
     /// By the kernel, when the datagram left for the device's queue, ns of CLOCK_REALTIME.
     queued_ns: Option<u64>,
-    /// Receive time of the answer, ns of CLOCK_REALTIME.
+    /// Receive time of the reply, ns of CLOCK_REALTIME.
     came_ns: Option<u64>,
     /// Processing time at the far end, ns.
     held_ns: u64,
@@ -197,7 +198,7 @@ impl Probing {
         self.shared.probes()
     }
 
-    /// Ends it, waits for late answers, and returns all probes.
+    /// Ends it, waits for late replies, and returns all probes.
     pub fn finish(mut self) -> Vec<Probe> {
         self.end();
         self.shared.probes()
@@ -218,11 +219,11 @@ impl Drop for Probing {
     }
 }
 
-/// Waits for the first answer on a connected `socket`: routes, neighbours and tunnels are then up.
-/// A datagram a second, `tries` of them.
+/// Waits for the first reply on a connected `socket`, after which routes, neighbours and tunnels
+/// are up. Sends a datagram per second, up to `tries`.
 ///
 /// # Errors
-/// No answer arrived.
+/// No reply arrived.
 pub fn await_path(socket: &UdpSocket, tries: u32) -> io::Result<()> {
     socket.set_read_timeout(Some(Duration::from_secs(1)))?;
     let mut ask = [0; 8];
@@ -236,7 +237,10 @@ pub fn await_path(socket: &UdpSocket, tries: u32) -> io::Result<()> {
     }
     Err(io::Error::new(
         io::ErrorKind::TimedOut,
-        format!("no answer to {tries} datagrams over the path"),
+        text!(
+            "no answer to {tries} datagrams over the path",
+            tries = tries
+        ),
     ))
 }
 
@@ -247,8 +251,8 @@ mod tests {
     use super::*;
     use crate::load::echo;
 
-    /// Loopback answers echo requests by itself. Where no socket for them is allowed there is
-    /// nothing to see.
+    /// Loopback replies to echo requests by itself. If no socket for them is permitted, nothing is
+    /// tested.
     #[test]
     fn echo_requests_are_answered_in_order() {
         let local = "127.0.0.1".parse().unwrap();
@@ -283,7 +287,7 @@ mod tests {
             let probing = Probing::scheduled(near, schedule).unwrap();
             schedule.end.unwrap().after(every).wait();
             let probes = probing.finish();
-            // A busy host may skip points of the grid, but virtual time has none to skip.
+            // A busy host may skip probes, virtual time does not.
             let most = if timing == Timing::Virtual { 10 } else { 1 };
             assert!((most..=10).contains(&probes.len()), "{}", probes.len());
             assert!(probes.iter().all(|probe| probe.rtt_ns.is_some()));

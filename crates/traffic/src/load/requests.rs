@@ -1,5 +1,5 @@
-//! Requests and their answers over TCP: each on a separate connection, or many with HTTP/1.1 on one
-//! that is kept.
+//! Requests and responses over TCP: each on a separate connection, or many by HTTP/1.1 on a
+//! keep-alive connection.
 
 mod body;
 pub mod client;

@@ -1,4 +1,4 @@
-//! Samples of `TCP_INFO` on a grid of time, kept as the kernel's bytes until the load ends.
+//! Samples of `TCP_INFO` at fixed intervals, stored as the kernel's bytes until the load ends.
 
 use std::{
     io,
@@ -22,9 +22,9 @@ use crate::{
     spawn,
 };
 
-/// Most samples that are kept of one connection: ten minutes at one each 10 ms. After that the
-/// connection is no longer sampled.
-const MOST: usize = 60_000;
+/// Maximum samples per connection: ten minutes at one per 10 ms. After that the connection is no
+/// longer sampled.
+const MAX: usize = 60_000;
 
 /// Bytes of memory for samples of one load; the grid is made coarser to stay below.
 pub const MEMORY: u64 = 48 << 20;
@@ -34,10 +34,10 @@ pub(super) struct Config {
     pub(super) role: Role,
     /// Zero of all times.
     pub(super) zero: Instant,
-    /// From one sample to the next, if there is memory for them.
+    /// Interval of the samples, if there is memory for them.
     pub(super) interval: Duration,
     pub(super) lease: Lease,
-    /// Called once when the time of the load has passed and it has not been ended.
+    /// Called once if the load has not been ended when its time has passed.
     pub(super) overdue: Box<dyn FnOnce() + Send>,
 }
 
@@ -82,14 +82,14 @@ impl Sampler {
 /// Memory for the samples of a whole load on its grid.
 fn wanted(config: &Config, connections: usize) -> u64 {
     let samples = config.lease.duration().as_nanos() / config.interval.as_nanos().max(1) + 2;
-    let samples = samples.min(MOST as u128) as u64;
+    let samples = samples.min(MAX as u128) as u64;
     (samples * (TCP_INFO_LEN * connections) as u64).min(MEMORY)
 }
 
 /// The grid that this memory is enough for.
 fn coarse_enough(config: &Config, memory: u64, connections: usize) -> Duration {
     let most = memory / (TCP_INFO_LEN * connections.max(1)) as u64;
-    let most = most.saturating_sub(2).clamp(1, MOST as u64) as u32;
+    let most = most.saturating_sub(2).clamp(1, MAX as u64) as u32;
     let interval = config.interval.max(config.lease.duration() / most);
     interval.max(Duration::from_millis(1))
 }
@@ -108,7 +108,7 @@ fn sample(
         let over = ended.load(Ordering::Relaxed);
         if overdue.is_some() {
             for (connection, samples) in connections.iter().zip(&mut all) {
-                if samples.at_ns.len() < MOST {
+                if samples.at_ns.len() < MAX {
                     samples.take_at(connection, Instant::now().since(config.zero));
                 }
             }
@@ -129,7 +129,7 @@ fn sample(
     }
 }
 
-/// Sleeps in pieces, so that the end is seen soon also on a coarse grid.
+/// Sleeps in short intervals, so that the end is detected soon with long sampling intervals, too.
 fn sleep_until(next: Instant, ended: &AtomicBool) {
     const PIECE: Duration = Duration::from_millis(100);
     while !ended.load(Ordering::Relaxed) {
@@ -148,7 +148,7 @@ pub struct Samples {
     /// Bytes of each sample; 0 = the kernel returned none.
     lengths: Vec<usize>,
     bytes: Vec<u8>,
-    /// Bytes that the program itself had moved at each sample.
+    /// Bytes that the program had transferred at each sample.
     moved: Vec<u64>,
 }
 
@@ -175,8 +175,8 @@ impl Samples {
         self.moved.push(connection.bytes.load(Ordering::Relaxed));
     }
 
-    /// The samples by column. Where the kernel reported nothing, its columns are absent, and one
-    /// has the program's count: `bytes_read` of a receiver, `bytes_written` of a sender.
+    /// The samples by column. If the kernel reported nothing, its columns are absent, and one has
+    /// the program's count: `bytes_read` of a receiver, `bytes_written` of a sender.
     fn series(&self, role: Role) -> Series {
         let mut series = Series {
             at_us: self.at_ns.iter().map(|ns| ns / 1000).collect(),
@@ -223,7 +223,7 @@ mod tests {
 
     use super::*;
 
-    /// A receiver where the kernel reports nothing, as under QEMU's user mode.
+    /// A receiver whose kernel reports nothing, as under QEMU's user mode.
     #[test]
     fn unreported_values_are_absent_and_not_0() {
         let samples = Samples {
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(columns, fields);
     }
 
-    /// The last sample may come when the connection is gone.
+    /// The last sample may be taken after the connection has closed.
     #[test]
     fn one_sample_without_a_report_of_the_kernel_leaves_the_others() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

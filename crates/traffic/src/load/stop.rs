@@ -41,8 +41,7 @@ impl Stop {
         self.stopped.load(Ordering::Relaxed) || self.lease.is_over()
     }
 
-    /// Sleeps until `until`, or until the load ends. Does not read the clock where there is nothing
-    /// to wait for.
+    /// Sleeps until `until`, or until the load ends. Does not read the clock if there is no wait.
     pub(crate) fn pause(&self, until: Option<Instant>) {
         let Some(until) = until else {
             return;

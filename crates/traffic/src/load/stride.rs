@@ -1,14 +1,12 @@
-//! Size of calls: large enough that calls are few, small enough that progress is known regularly,
-//! on a slow path too.
+//! Size of calls: large enough for few calls, small enough for regular progress on a slow path.
 
 use sys::clock::Instant;
 
 /// Fewest bytes of a call: as many as a segment that the kernel cuts up later may have
 /// (`GSO_LEGACY_MAX_SIZE`, include/linux/netdevice.h).
-const LEAST: usize = 64 << 10;
+const MIN: usize = 64 << 10;
 
-/// Calls that take less time than the first are made longer, those that take more than the second
-/// shorter, ns.
+/// Calls shorter than the first time are made larger, calls longer than the second smaller, ns.
 const QUICK: i64 = 2_000_000;
 const SLOW: i64 = 20_000_000;
 
@@ -24,7 +22,7 @@ impl Stride {
     /// From the fewest bytes to `most`, by the time that calls take.
     pub(super) fn adaptive(most: usize) -> Self {
         Self {
-            bytes: LEAST.min(most),
+            bytes: MIN.min(most),
             most,
             adaptive: true,
         }
@@ -59,7 +57,7 @@ impl Stride {
         if took_ns < QUICK {
             self.bytes = (self.bytes * 2).min(self.most);
         } else if took_ns > SLOW {
-            self.bytes = (self.bytes / 2).max(LEAST.min(self.most));
+            self.bytes = (self.bytes / 2).max(MIN.min(self.most));
         }
     }
 }
@@ -80,7 +78,7 @@ mod tests {
     #[test]
     fn a_call_takes_as_long_as_it_should_at_every_pace_that_allows_it() {
         assert_eq!(settled(10e9), 1 << 20);
-        assert_eq!(settled(1e3), LEAST);
+        assert_eq!(settled(1e3), MIN);
         for bytes_s in [4e6, 12.5e6, 125e6, 400e6] {
             let seconds = settled(bytes_s) as f64 / bytes_s;
             assert!((0.002..=0.02).contains(&seconds), "{bytes_s}: {seconds}");

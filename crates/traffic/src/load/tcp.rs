@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use model::run::Series;
+use model::{run::Series, text::Text};
 use sys::{clock::Instant, socket, tcp_info, zeroes::Zeroes};
 
 use super::{
@@ -25,7 +25,7 @@ use super::{
 use crate::{
     Opener,
     admission::{Amounts, Lease, Need},
-    wire::message::TcpOutcome,
+    wire::{Errors, message::TcpOutcome},
 };
 use half::Task;
 
@@ -50,7 +50,7 @@ pub struct Config {
 pub fn need(role: Role, flows: u16, duration: Duration) -> Need {
     let flows = u64::from(flows);
     let descriptors = match role {
-        // Each sender has a separate pipe beside the one that is always full.
+        // Each sender has a pipe in addition to the one that is always full.
         Role::Sender => 3 * flows + 2,
         Role::Receiver => flows,
     };
@@ -101,7 +101,7 @@ struct Shared {
     zero: Instant,
     connections: Vec<Arc<Connection>>,
     bytes: AtomicU64,
-    errors: Mutex<Vec<String>>,
+    errors: Mutex<Vec<Text>>,
 }
 
 impl TcpLoad {
@@ -164,7 +164,7 @@ impl TcpLoad {
         Ok(load)
     }
 
-    /// A load without threads. From here on, dropping it ends the started threads.
+    /// A load without threads. From now on, dropping it ends the started threads.
     fn new(connections: Vec<Arc<Connection>>, config: &Config, drive: Drive) -> Self {
         Self {
             threads: Vec::new(),
@@ -194,7 +194,7 @@ impl TcpLoad {
         streams.filter_map(|s| socket::congestion(s).ok()).collect()
     }
 
-    /// Samples the connections that are established: the owner's way, at its own times, ns.
+    /// Samples the established connections, at times chosen by the owner, ns.
     pub fn sample(&mut self, at_ns: i64) {
         for (connection, samples) in self.shared.connections.iter().zip(&mut self.samples) {
             if connection.stream().is_some() {
@@ -214,7 +214,7 @@ impl TcpLoad {
     }
 
     /// Errors so far.
-    pub fn errors(&self) -> Vec<String> {
+    pub fn errors(&self) -> Vec<Text> {
         self.shared.errors().clone()
     }
 
@@ -224,18 +224,18 @@ impl TcpLoad {
         TcpOutcome {
             flows,
             cc_used: std::mem::take(&mut self.cc_used),
-            errors: std::mem::take(&mut *self.shared.errors()),
+            errors: Errors(std::mem::take(&mut *self.shared.errors())),
         }
     }
 
-    /// Ends the half of an owner who samples, and gives the samples of each connection.
+    /// Ends the half of an owner who samples, and returns the samples of each connection.
     pub fn finish_samples(mut self) -> Vec<Samples> {
         self.end();
         std::mem::take(&mut self.samples)
     }
 
     fn end(&mut self) -> Vec<Series> {
-        // The last sample must come before the sockets are shut.
+        // The last sample must be taken before the sockets are shut down.
         let flows = self.sampler.take().map_or_else(Vec::new, Sampler::finish);
         self.shared.charge_unread();
         self.shared.cut();
@@ -260,8 +260,8 @@ impl Drop for TcpLoad {
 }
 
 impl Shared {
-    /// Ends all connections and the calls blocked on them. Where the owner drives both halves, both
-    /// end at once, and nothing need be thrown away for the peer not to wait for it.
+    /// Ends all connections and the calls blocked on them. If the owner drives both halves, both
+    /// end together, and queued data need not be discarded for the peer.
     fn cut(&self) {
         self.stop.set();
         for connection in &self.connections {
@@ -272,7 +272,7 @@ impl Shared {
         }
     }
 
-    fn errors(&self) -> MutexGuard<'_, Vec<String>> {
+    fn errors(&self) -> MutexGuard<'_, Vec<Text>> {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

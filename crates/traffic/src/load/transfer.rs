@@ -1,8 +1,8 @@
-//! The loops that move the bytes of every load, of pathtwin's own protocol and of iperf3's.
+//! Transfer loops of all loads, for pathtwin's protocol and iperf3's.
 //!
-//! A loop takes from the lease the amount that a call may move, makes the call, charges the bytes
-//! it moved, and waits where a rate requires it. The differences between protocols (how much is
-//! due, which bytes count, when a half is over) are in a [`Flow`] or a [`Datagrams`]. The loops
+//! A loop takes from the lease the amount that a call may transfer, makes the call, charges the
+//! transferred bytes, and waits if a rate requires it. The differences between protocols (how much
+//! is due, which bytes count, when a half is over) are in a [`Flow`] or a [`Datagrams`]. The loops
 //! themselves never read the clock.
 
 use std::{io, net::UdpSocket};
@@ -16,7 +16,7 @@ use crate::admission::Lease;
 
 /// A protocol's part of a loop that moves bytes.
 pub trait Flow {
-    /// Returns the maximum bytes of the next call, after a wait if none are due; 0 = ask again.
+    /// Returns the maximum bytes of the next call, after a wait if none are due; 0 = call again.
     /// `None` = the half has ended.
     fn next(&mut self) -> Option<usize>;
 
@@ -38,7 +38,7 @@ pub trait Flow {
 /// Sends by `call`, which takes the maximum bytes to send and returns the number sent.
 ///
 /// # Errors
-/// Nothing is left of the session's bytes, or the half has failed.
+/// No bytes of the session are left, or the half has failed.
 pub fn send(
     lease: &Lease,
     flow: &mut impl Flow,
@@ -68,7 +68,7 @@ pub fn send(
 /// peer sends no more.
 ///
 /// # Errors
-/// More has come than may, or the half has failed.
+/// More has arrived than permitted, or the half has failed.
 pub fn receive(
     lease: &Lease,
     flow: &mut impl Flow,
@@ -101,7 +101,7 @@ pub trait Datagrams {
     /// Bytes of a datagram.
     fn size(&self) -> usize;
 
-    /// Returns the number of datagrams due, after a wait if none are; 0 = ask again. `None` = the
+    /// Returns the number of datagrams due, after a wait if none are; 0 = call again. `None` = the
     /// half has ended.
     fn next(&mut self) -> Option<usize>;
 
@@ -122,7 +122,7 @@ pub trait Datagrams {
 /// Sends datagrams.
 ///
 /// # Errors
-/// Nothing is left of the session's bytes, or the half has failed.
+/// No bytes of the session are left, or the half has failed.
 pub fn send_datagrams(
     socket: &UdpSocket,
     lease: &Lease,
@@ -148,10 +148,10 @@ pub trait Arrivals {
     /// Returns true if the half continues.
     fn goes_on(&mut self) -> bool;
 
-    /// Records the arrivals. By the lease's rate no more should come before `until`.
+    /// Records the arrivals. By the lease's rate no more should arrive before `until`.
     ///
     /// # Errors
-    /// It is more than may come, or the half has failed.
+    /// More has arrived than permitted, or the half has failed.
     fn take(&mut self, batch: &Batch, until: Option<Instant>) -> io::Result<()>;
 
     /// Returns true if the half continues after a failed call.
@@ -164,7 +164,7 @@ pub trait Arrivals {
 /// Receives datagrams by `call`, which fills the batch.
 ///
 /// # Errors
-/// More has come than may, or the half has failed.
+/// More has arrived than permitted, or the half has failed.
 pub fn receive_datagrams(
     lease: &Lease,
     flow: &mut impl Arrivals,

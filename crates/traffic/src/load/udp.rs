@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use model::record::UdpSample;
+use model::{record::UdpSample, text::Text};
 use sys::{clock::Instant, socket};
 
 use super::Stop;
@@ -96,8 +96,8 @@ pub enum Spacing {
 enum Until {
     /// Until it is stopped, or its time has passed.
     Stopped,
-    /// Until nothing comes any more after it was stopped. It takes samples at this interval, and
-    /// does not read the clock.
+    /// Until nothing arrives after it was stopped. It takes samples at this interval, and does not
+    /// read the clock.
     Quiet(Duration),
 }
 
@@ -117,10 +117,10 @@ struct Shared {
 pub struct Half {
     /// Its counts.
     pub outcome: UdpOutcome,
-    /// Its counts over time, if it was to take samples.
+    /// Its counts over time, if sampling was requested.
     pub samples: Vec<(Instant, UdpSample)>,
     /// Error with which this host refused datagrams permanently, if any.
-    pub error: Option<String>,
+    pub error: Option<Text>,
 }
 
 impl UdpLoad {
@@ -139,7 +139,7 @@ impl UdpLoad {
     pub fn send_spaced(socket: UdpSocket, config: Config, spacing: Spacing) -> io::Result<Self> {
         match spacing {
             Spacing::Timer => socket::set_buffers(&socket, SEND_BUFFER, SEND_BUFFER)?,
-            // One at a time needs no room beyond the kernel's usual.
+            // One datagram at a time needs no more than the kernel's default buffer.
             Spacing::Single => {}
             Spacing::Queue => {
                 socket::set_max_pacing(&socket, send::paced_rate(&config))?;
@@ -218,7 +218,7 @@ impl UdpLoad {
         self.finish_half().outcome
     }
 
-    /// Ends the half and gives all that it leaves behind.
+    /// Ends the half and returns all its results.
     pub fn finish_half(mut self) -> Half {
         self.end()
     }

@@ -2,6 +2,8 @@
 
 use std::{convert::Infallible, io, net::UdpSocket, time::Duration};
 
+use model::text;
+
 use super::{Config, Handshake};
 use crate::{
     admission::Need,
@@ -13,7 +15,7 @@ use crate::{
 pub struct Identity(Infallible);
 
 impl Identity {
-    /// A new key, of which there is none.
+    /// Fails: there are no keys without QUIC.
     ///
     /// # Errors
     /// Always: the program is built without QUIC.
@@ -35,11 +37,11 @@ pub fn need(duration: Duration) -> Need {
     }
 }
 
-/// A load, of which there is none.
+/// A load, which cannot exist without QUIC.
 pub struct QuicLoad(Infallible);
 
 impl QuicLoad {
-    /// Starts nothing.
+    /// Fails to start a load.
     ///
     /// # Errors
     /// Always: the program is built without QUIC.
@@ -59,5 +61,8 @@ impl QuicLoad {
 }
 
 fn unsupported() -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, "built without QUIC")
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        text!("this program was built without QUIC"),
+    )
 }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
+use model::{text, text::Text};
 use quinn_proto::{
     ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, Endpoint,
     EndpointConfig, Event, StreamEvent, StreamId, Transmit, VarInt,
@@ -27,7 +28,7 @@ use super::{
 };
 use crate::{
     admission::{GRACE, Spent},
-    wire::{key, message::QuicOutcome},
+    wire::{Errors, key, message::QuicOutcome},
 };
 
 /// Datagrams that one call sends at most, and that one receives.
@@ -44,7 +45,7 @@ const AFTER: Duration = Duration::from_millis(100);
 pub(super) const RECEIVE_BUFFER: usize = 8 << 20;
 pub(super) const SEND_BUFFER: usize = 2 << 20;
 
-/// Longest sleep: how soon the end is seen.
+/// Maximum sleep, which bounds the delay of detecting the end.
 const SLEEP: Duration = Duration::from_millis(50);
 
 static ZEROES: [u8; 64 << 10] = [0; 64 << 10];
@@ -66,7 +67,7 @@ pub(super) struct Drive {
     send_after: Option<Instant>,
     read_after: Option<Instant>,
     samples: Samples,
-    error: Option<String>,
+    error: Option<Text>,
     ended: bool,
 }
 
@@ -132,7 +133,7 @@ impl Drive {
             self.events();
             if self.awaits && now.saturating_duration_since(self.start) > TIMEOUT {
                 self.ended = true;
-                self.error = Some("QUIC: nobody connected".to_owned());
+                self.error = Some(text!("QUIC: nobody connected"));
             }
             self.ended |= now.saturating_duration_since(self.start) > self.longest();
             self.move_data(now);
@@ -152,7 +153,7 @@ impl Drive {
         QuicOutcome {
             series: self.samples.series(),
             cc_used: LIBRARY.to_owned(),
-            errors: self.error.into_iter().collect(),
+            errors: Errors(self.error.into_iter().collect()),
         }
     }
 
@@ -220,7 +221,7 @@ impl Drive {
         }
     }
 
-    /// Returns its maximum duration, whatever the peer does.
+    /// Returns its maximum duration, regardless of the peer.
     fn longest(&self) -> Duration {
         self.settings.lease.duration().saturating_add(GRACE)
     }
@@ -228,7 +229,7 @@ impl Drive {
     /// Ends the load: it has moved more than was agreed on.
     fn spent(&mut self, spent: Spent) {
         self.ended = true;
-        self.error.get_or_insert(spent.to_string());
+        self.error.get_or_insert_with(|| spent.text());
     }
 
     /// Sends due datagrams; returns when the rate limit allows more.
@@ -260,7 +261,7 @@ impl Drive {
         let datagrams: Vec<&[u8]> = bytes.chunks(size).collect();
         let mut left = &datagrams[..];
         while !left.is_empty() {
-            // One refused by this host is lost, as on the path: it was too long for the device, or
+            // A datagram refused by this host counts as lost: it was too long for the device, or
             // the device's queue is full.
             let sent = socket::send_batch(&self.socket, left).unwrap_or(0).max(1);
             left = left.get(sent..).unwrap_or_default();
@@ -379,9 +380,19 @@ fn library_time(at: sys::clock::Instant) -> Instant {
 
 /// Returns why a connection was lost, if that is a failure: the peer may close it when its time is
 /// over.
-fn lost(reason: &ConnectionError, early: bool) -> Option<String> {
-    match reason {
-        ConnectionError::ApplicationClosed(_) | ConnectionError::LocallyClosed if !early => None,
-        reason => Some(format!("QUIC: {reason}")),
-    }
+fn lost(reason: &ConnectionError, early: bool) -> Option<Text> {
+    let why = match reason {
+        ConnectionError::ApplicationClosed(_) | ConnectionError::LocallyClosed if !early => {
+            return None;
+        }
+        ConnectionError::ApplicationClosed(_) => text!("connection closed too early"),
+        ConnectionError::ConnectionClosed(close) => {
+            text!("aborted by the other end: {why}", why = close.to_string())
+        }
+        ConnectionError::Reset => text!("connection reset by the other end"),
+        ConnectionError::TimedOut => text!("timed out"),
+        // Failures of TLS and of the protocol, in the library's own words.
+        other => Text::name(other.to_string()),
+    };
+    Some(text!("QUIC: {why}", why = why))
 }

@@ -1,4 +1,4 @@
-//! Identity of the far end: a raw public key (RFC 7250) that the near end got over the control
+//! Identity of the far end: a raw public key (RFC 7250) that the near end received over the control
 //! channel. There is no certificate, no name and no third party to trust.
 
 use std::{io, sync::Arc};
@@ -27,7 +27,7 @@ impl Identity {
     /// A new random key.
     ///
     /// # Errors
-    /// The kernel gives no random numbers.
+    /// The kernel provides no random numbers.
     pub fn generate() -> io::Result<Self> {
         let secret = key::random()?;
         Ok(Self(ed25519_dalek::SigningKey::from_bytes(&secret)))
@@ -39,7 +39,7 @@ impl Identity {
     }
 }
 
-/// A key is a secret: it is not to be found in logs.
+/// A key is a secret and must not appear in logs.
 impl std::fmt::Debug for Identity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Identity(..)")
@@ -136,7 +136,7 @@ impl ServerCertVerifier for Pinned {
         if dss.scheme != SignatureScheme::ED25519 {
             return Err(wrong());
         }
-        // The key that is pinned is the one that was shown.
+        // The presented key must be the pinned one.
         let key = VerifyingKey::from_bytes(&self.0.0).map_err(|_| wrong())?;
         let signature = Signature::from_slice(dss.signature()).map_err(|_| wrong())?;
         key.verify_strict(message, &signature)

@@ -1,5 +1,5 @@
-//! The ciphers of TLS 1.3 as QUIC needs them (RFC 9001 section 5.3): one suite, in Rust alone, so
-//! that it builds for every target without a C compiler.
+//! The ciphers of TLS 1.3 for QUIC (RFC 9001 section 5.3): one suite in pure Rust, so that it
+//! builds for every target without a C compiler.
 
 mod packets;
 
@@ -190,7 +190,7 @@ impl ActiveKeyExchange for Exchange {
         let wrong = Error::PeerMisbehaved(PeerMisbehaved::InvalidKeyShare);
         let peer: [u8; 32] = peer.try_into().map_err(|_| wrong.clone())?;
         let shared = MontgomeryPoint(peer).mul_clamped(self.secret).to_bytes();
-        // RFC 8446 section 7.4.2: points of small order give zeroes.
+        // RFC 8446 section 7.4.2: points of small order result in zeroes.
         if shared == [0; 32] {
             return Err(wrong);
         }
@@ -210,7 +210,7 @@ impl ActiveKeyExchange for Exchange {
     }
 }
 
-/// TLS records, which QUIC has none of: nothing can be put into one.
+/// TLS records, which QUIC does not use: all operations fail.
 struct NoRecords;
 
 impl Tls13AeadAlgorithm for NoRecords {

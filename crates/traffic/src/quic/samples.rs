@@ -5,12 +5,12 @@ use std::time::Duration;
 use model::run::{Column, Series};
 use quinn_proto::ConnectionStats;
 
-/// Most samples that are kept: ten minutes at one each 10 ms.
-const MOST: usize = 60_000;
+/// Maximum number of samples: ten minutes at one per 10 ms.
+const MAX: usize = 60_000;
 
 /// Bytes of memory that they take at most: eleven columns of numbers that may be absent, and a
 /// time.
-pub(super) const MEMORY: u64 = (MOST * (11 * 16 + 8)) as u64;
+pub(super) const MEMORY: u64 = (MAX * (11 * 16 + 8)) as u64;
 
 /// A sender's state of its connection. All but the window and the times only grow.
 const SENDER: [Column; 10] = [
@@ -41,7 +41,7 @@ impl Samples {
     pub(super) fn new(every: Duration, duration: Duration) -> Self {
         Self {
             every: every
-                .max(duration / MOST as u32)
+                .max(duration / MAX as u32)
                 .max(Duration::from_millis(1)),
             next: Duration::ZERO,
             at_us: Vec::new(),
@@ -67,7 +67,7 @@ impl Samples {
         received: u64,
         stats: impl FnOnce() -> Option<ConnectionStats>,
     ) {
-        if now < self.next || self.at_us.len() >= MOST {
+        if now < self.next || self.at_us.len() >= MAX {
             return;
         }
         // Late, because the processor was busy: missed slots are not made up for.

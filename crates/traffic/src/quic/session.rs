@@ -66,7 +66,7 @@ impl Far {
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
         let far = Self(Arc::new(config));
-        // Errors in it are found now, not when somebody connects.
+        // Detects errors now instead of at the first connection.
         far.connection(Vec::new()).map_err(other)?;
         Ok(far)
     }
@@ -133,7 +133,7 @@ impl crypto::ServerConfig for Far {
         Ok(initial_keys(id, rustls::Side::Server))
     }
 
-    // Only requested by one that sends Retry packets, which this end does not.
+    // Only used to send Retry packets, which this end does not do.
     fn retry_tag(&self, _: u32, _: &ConnectionId, _: &[u8]) -> [u8; 16] {
         [0; 16]
     }
@@ -246,7 +246,7 @@ impl crypto::Session for Session {
         })
     }
 
-    // The far end sends no Retry packets: one that comes is not the far end's.
+    // The far end sends no Retry packets: any received one is forged.
     fn is_valid_retry(&self, _: &ConnectionId, _: &[u8], _: &[u8]) -> bool {
         false
     }

@@ -11,8 +11,8 @@ use super::session::{Far, NoTokens};
 /// The library and its congestion control.
 pub const LIBRARY: &str = "quinn-proto 0.11.19 cubic";
 
-/// Maximum payload in flight, of a sender and for a receiver: the flow control window. A path whose
-/// rate times round trip is more is not filled.
+/// Maximum payload in flight, of a sender and for a receiver: the flow control window. A path with
+/// a larger BDP is not filled.
 pub(super) const WINDOW: u32 = 16 << 20;
 
 /// Idle timeout of the peer.
@@ -41,7 +41,7 @@ pub(super) fn server(tls: Far, transport: Arc<TransportConfig>) -> Arc<ServerCon
         .transport_config(transport)
         .validation_token_config(tokens)
         .migration(false)
-        // One client, whose address is proved.
+        // A single client, whose address is validated.
         .max_incoming(1)
         .incoming_buffer_size(64 << 10)
         .incoming_buffer_size_total(64 << 10);

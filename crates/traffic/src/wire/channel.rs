@@ -1,8 +1,8 @@
-//! The control channel: Noise over TCP, and whole messages in it.
+//! The control channel: messages in a Noise channel over TCP.
 //!
 //! `Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s` (The Noise Protocol Framework, revision 34): both ends
-//! prove that they hold the shared key, keys of a session are forgotten with it, and a recording of
-//! one session is useless in another.
+//! prove that they hold the shared key, session keys are discarded at its end, and a recorded
+//! session cannot be replayed.
 
 mod error;
 
@@ -27,7 +27,7 @@ const TAG: usize = 16;
 const MORE: u8 = 1;
 /// First byte of a frame's content: the message is deflated.
 const DEFLATED: u8 = 2;
-/// Messages above this are deflated: a slow line is the reason to be here.
+/// Messages above this size are deflated, since slow lines are measured, too.
 const WORTH: usize = 1024;
 /// Longest frame that may carry a peer's first message.
 const FIRST: usize = 512;
@@ -47,7 +47,7 @@ pub struct Partial(Vec<u8>);
 
 fn builder(key: &Key) -> Result<snow::Builder<'_>, ChannelError> {
     let pattern = PATTERN.parse().map_err(|_| ChannelError::Crypto)?;
-    // The version is part of the handshake, so that nobody in between can change it.
+    // The version is part of the handshake, so that it cannot be changed on the path.
     let builder = snow::Builder::new(pattern).psk(0, key.bytes())?;
     Ok(builder.prologue(&[VERSION])?)
 }
@@ -165,10 +165,9 @@ impl Channel {
     /// Sends a message.
     ///
     /// # Errors
-    /// The connection failed, or the peer took too little in time.
+    /// The connection failed, or the peer read too slowly.
     pub fn send<M: Serialize>(&mut self, message: &M) -> Result<(), ChannelError> {
-        let plain =
-            serde_json::to_vec(message).map_err(|e| ChannelError::Message(e.to_string()))?;
+        let plain = serde_json::to_vec(message).map_err(ChannelError::Message)?;
         let (flag, bytes) = if plain.len() > WORTH {
             (DEFLATED, miniz_oxide::deflate::compress_to_vec(&plain, 6))
         } else {
@@ -205,7 +204,7 @@ impl Channel {
             input.fill(&mut frame)?;
             let content = decrypt(&mut self.noise, &frame)?;
             let (&flags, rest) = content.split_first().ok_or(ChannelError::Foreign)?;
-            // A message of frames without content would never be too long, and never end.
+            // A message of empty frames would never reach the limit, and never end.
             if flags & MORE != 0 && rest.is_empty() {
                 return Err(ChannelError::Foreign);
             }
@@ -219,7 +218,7 @@ impl Channel {
         }
     }
 
-    /// Ends the channel: a peer or thread that waits on it learns of it.
+    /// Ends the channel, which wakes a waiting peer or thread.
     pub fn close(&self) {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
@@ -232,11 +231,11 @@ fn decrypt(noise: &mut snow::TransportState, frame: &[u8]) -> Result<Vec<u8>, Ch
     Ok(content)
 }
 
-/// A message from the content of its frames, which its peer may have deflated. `limit`:
-/// most bytes that it may have when it is inflated.
+/// A message from the content of its frames, possibly deflated. `limit`: maximum bytes of the
+/// inflated message.
 ///
 /// # Errors
-/// It is too long, damaged or none.
+/// It is too long or damaged.
 pub fn unpack<M: DeserializeOwned>(
     deflated: bool,
     bytes: &[u8],
@@ -251,7 +250,7 @@ pub fn unpack<M: DeserializeOwned>(
 }
 
 fn read<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, ChannelError> {
-    serde_json::from_slice(bytes).map_err(|e| ChannelError::Message(e.to_string()))
+    serde_json::from_slice(bytes).map_err(ChannelError::Message)
 }
 
 #[cfg(test)]

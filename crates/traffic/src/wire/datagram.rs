@@ -1,7 +1,7 @@
 //! Datagrams: the proof of an address, probes, and numbered data.
 //!
-//! No address is sent more than it sent until it is validated: a `Hello` is answered with a
-//! `Challenge` that is no longer, and only the content of that opens a `Prove`.
+//! No address is sent more than it sent until it is validated: the reply to a `Hello` is a
+//! `Challenge` of at most the same length, whose content is needed for a valid `Prove`.
 
 use super::Token;
 
@@ -29,7 +29,7 @@ pub enum Datagram {
     Hello(Token),
     /// The far end's challenge: content that only the holder of the address can read.
     Challenge(Token, [u8; 16]),
-    /// The near end's answer: a code over the challenge, by the ticket's secret.
+    /// The near end's reply: a code over the challenge, by the ticket's secret.
     Prove(Token, [u8; 16]),
     /// The address is proved.
     Proved(Token),
@@ -38,7 +38,7 @@ pub enum Datagram {
         /// Its number.
         number: u32,
     },
-    /// Its answer.
+    /// The reply to a probe.
     Answer {
         /// Number of the probe.
         number: u32,
@@ -52,24 +52,24 @@ pub enum Datagram {
         /// Send time by the sender's clock, ns.
         sent_ns: u64,
     },
-    /// A datagram whose size matters.
+    /// A datagram of a chosen size.
     Sized {
         /// Sequence number.
         number: u32,
         /// Payload bytes it had when it was sent.
         payload: u16,
     },
-    /// Requests an answer: of `payload` bytes if `payload` is not 0, else a short one.
+    /// Requests a reply: of `payload` bytes if `payload` is not 0, else a short one.
     SizedAsk {
         /// Sequence number.
         number: u32,
-        /// Payload bytes of the answer.
+        /// Payload bytes of the reply.
         payload: u16,
     },
 }
 
 impl Datagram {
-    /// Reads a datagram; `None` if it is none. Filler after the fields is ignored.
+    /// Reads a datagram; `None` if it is malformed. Padding after the fields is ignored.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let (&kind, rest) = bytes.split_first()?;
         let token = || rest.first_chunk().map(|t| Token(*t));
@@ -104,8 +104,8 @@ impl Datagram {
         })
     }
 
-    /// Writes the datagram into the front of `buffer`, whose length is that of the payload. Fields
-    /// that do not fit are left out, so that the result is no datagram.
+    /// Writes the datagram to the start of `buffer`, which has the length of the payload. Fields
+    /// that do not fit are left out, so that the result is not a valid datagram.
     pub fn write(&self, buffer: &mut [u8]) {
         let put = |buffer: &mut [u8], kind: u8, parts: &[&[u8]]| {
             let bytes = std::iter::once(kind).chain(parts.iter().flat_map(|p| p.iter().copied()));

@@ -1,4 +1,4 @@
-//! The first bytes of a TCP connection, parsed before anything is known of the peer.
+//! The first bytes of a TCP connection, parsed before the peer is authenticated.
 
 use super::{Token, VERSION, key::CODE};
 
@@ -34,7 +34,7 @@ pub enum Greeting {
 pub enum Parsed {
     /// A whole greeting.
     Whole(Greeting),
-    /// Nothing wrong yet, but more must come: this many bytes in all.
+    /// Incomplete: this many bytes are needed in total.
     More(usize),
     /// Another version of the protocol.
     Version(u8),
@@ -124,7 +124,7 @@ impl Refusal {
         }
     }
 
-    /// Reads the two bytes; `None` if they are no such thing.
+    /// Parses the two bytes; `None` if they are invalid.
     pub fn parse(bytes: [u8; 2]) -> Option<Self> {
         Some(match bytes[0] {
             0 => Self::Welcome,
@@ -144,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn greetings_come_back_and_every_part_of_one_asks_for_more(
+        fn greetings_round_trip_and_a_truncated_one_is_incomplete(
             token in any::<[u8; 16]>(), number in any::<u32>(), first in any::<[u8; 32]>(),
         ) {
             let mut handshake = [7; HANDSHAKE];

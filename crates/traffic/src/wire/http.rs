@@ -1,13 +1,13 @@
-//! Heads of HTTP/1.1 messages, as far as pathtwin's own measurement uses it (RFC 9112): requests
-//! without a body, answers of a known length.
+//! Heads of HTTP/1.1 messages, as far as pathtwin's measurement uses it (RFC 9112): requests
+//! without a body, responses of a known length.
 
 /// Longest head that is taken in, bytes.
 pub const LONGEST: usize = 8 << 10;
 
-/// Most fields of a head.
+/// Maximum number of header fields.
 const FIELDS: usize = 64;
 
-/// The bytes of a request for the one resource there is.
+/// The bytes of a request for the only resource.
 pub const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: pathtwin\r\nAccept: */*\r\n\r\n";
 
 /// State of a message that is being read.
@@ -15,7 +15,7 @@ pub const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: pathtwin\r\nAccept: */*\r\n
 pub enum Parsed<T> {
     /// A whole head, and how many bytes it has.
     Whole(T, usize),
-    /// Nothing wrong yet, but more must come.
+    /// Incomplete.
     More,
     /// Not such a message.
     Bad(Status),
@@ -24,22 +24,22 @@ pub enum Parsed<T> {
 /// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// True if it requests the one resource there is.
+    /// True if it requests the only resource.
     pub known: bool,
-    /// True if the connection ends after the answer.
+    /// True if the connection ends after the response.
     pub close: bool,
 }
 
 /// The statuses that are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// The answer follows.
+    /// The response follows.
     Ok,
     /// The request breaks the rules, or has a body.
     BadRequest,
-    /// There is no such resource.
+    /// The resource does not exist.
     NotFound,
-    /// Only GET is answered.
+    /// Only GET is supported.
     MethodNotAllowed,
     /// The head is longer than is taken in.
     TooLong,
@@ -60,7 +60,7 @@ impl Status {
     }
 }
 
-/// The bytes of an answer's head. `length`: bytes of the body that follows it.
+/// The bytes of a response's head. `length`: bytes of the body that follows it.
 pub fn answer(status: Status, length: u64, close: bool) -> Vec<u8> {
     let allow = if status == Status::MethodNotAllowed {
         "Allow: GET\r\n"
@@ -93,8 +93,8 @@ pub fn request(bytes: &[u8]) -> Parsed<Request> {
         return Parsed::Bad(Status::Version);
     }
     let count = |name: &str| named(head.headers, name).count();
-    // RFC 9112 section 3.2: exactly one. A body, which a GET may have but has no meaning (RFC 9110
-    // section 9.3.1), would only be something to hold.
+    // RFC 9112 section 3.2: exactly one. A body, which is permitted but meaningless in a GET (RFC
+    // 9110 section 9.3.1), would only need memory.
     let body = named(head.headers, "content-length").any(|value| value != b"0");
     if count("host") != 1 || body || count("transfer-encoding") > 0 {
         return Parsed::Bad(Status::BadRequest);
@@ -109,7 +109,7 @@ pub fn request(bytes: &[u8]) -> Parsed<Request> {
     Parsed::Whole(request, length)
 }
 
-/// Reads the head of an answer with status 200 from the front of `bytes`: gives the length of its
+/// Parses the head of a response with status 200 at the start of `bytes`; returns the length of its
 /// body.
 pub fn response(bytes: &[u8]) -> Parsed<u64> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS];
@@ -146,8 +146,8 @@ fn status(error: httparse::Error) -> Status {
 }
 
 /// Returns true if every line ends as required by RFC 9112 section 2.2, and no empty line precedes
-/// the first. The parser accepts more, and a request that two parsers read differently is no
-/// measurement.
+/// the first. The parser is more lenient, and a request that two parsers read differently is
+/// unusable for a measurement.
 fn strict(head: &[u8]) -> bool {
     let bare = |(i, byte): (usize, &u8)| *byte == b'\n' && (i == 0 || head[i - 1] != b'\r');
     !head.iter().enumerate().any(bare) && head.first() != Some(&b'\r')
@@ -309,7 +309,7 @@ mod tests {
         }
 
         #[test]
-        fn every_length_comes_back(length in any::<u64>()) {
+        fn every_length_round_trips(length in any::<u64>()) {
             let head = answer(Status::Ok, length, false);
             prop_assert_eq!(response(&head), Parsed::Whole(length, head.len()));
         }

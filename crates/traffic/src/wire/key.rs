@@ -25,7 +25,7 @@ impl Key {
     /// A new random key.
     ///
     /// # Errors
-    /// The kernel gives no random numbers.
+    /// The kernel provides no random numbers.
     pub fn generate() -> io::Result<Self> {
         Ok(Self(random()?))
     }
@@ -58,7 +58,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// Bytes of a code by which a connection or an address proves that it belongs to an agreement.
+/// Bytes of a code that authenticates a connection or an address for an agreement.
 pub const CODE: usize = 16;
 
 /// A random number that names the agreement a connection or datagram belongs to.
@@ -70,7 +70,7 @@ impl Token {
     /// A new random token.
     ///
     /// # Errors
-    /// The kernel gives no random numbers.
+    /// The kernel provides no random numbers.
     pub fn generate() -> io::Result<Self> {
         Ok(Self(random()?))
     }
@@ -90,8 +90,8 @@ impl TryFrom<String> for Token {
     }
 }
 
-/// The public half of a key that a server makes for one agreement: seen on a connection, it proves
-/// that the connection leads to that server.
+/// The public half of a key that a server creates for one agreement: presented on a connection, it
+/// proves the identity of that server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PublicKey(pub [u8; 32]);
@@ -113,7 +113,7 @@ impl TryFrom<String> for PublicKey {
 /// Random bytes of the kernel.
 ///
 /// # Errors
-/// The kernel gives none.
+/// The kernel provides none.
 pub fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;

@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use model::{evidence::Evidence, facts::HostFacts, run::Series, text::Text};
 use serde::{Deserialize, Serialize};
 
-use super::{PublicKey, Token, ticket::Secret};
+use super::{Errors, PublicKey, Token, ticket::Secret};
 
 /// A request or a reply with its number. The near end numbers its requests; a reply has the number
-/// of the request that it answers, so that it cannot be taken for the answer to another one.
+/// of the request that it answers, so that it cannot be mistaken for the reply to another one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Numbered<M>(
     /// The number: 1 for the first request of a session.
@@ -26,14 +26,14 @@ pub enum Request {
         /// Version of the near program.
         program: String,
     },
-    /// The host's facts as seen towards the address this connection comes from.
+    /// The host's facts, for the path to the peer's address of this connection.
     Facts {
         /// Address of the near end, if it is not the source of this connection.
         toward: Option<IpAddr>,
     },
     /// Start recording the host's counters.
     Mark {
-        /// Sample where its processors spend their time, too, if that is permitted.
+        /// True to profile its processors, too, if permitted.
         hotspots: bool,
     },
     /// The counters' changes since the mark.
@@ -53,7 +53,7 @@ pub enum Request {
     /// The slot for loads of clients that watch, until the end of the session; refused as busy
     /// while another session has it. Only of servers with the ability [`SLOT`].
     Slot,
-    /// Nothing; keeps the connection open.
+    /// No operation; keeps the connection open.
     Ping,
     /// The end.
     Bye,
@@ -121,9 +121,9 @@ pub enum Code {
     State,
     /// Connections or datagrams of the load did not arrive.
     Missing,
-    /// The host did not let the server do it.
+    /// The host refused the operation.
     Host,
-    /// None in particular.
+    /// Another reason.
     #[default]
     #[serde(other)]
     Other,
@@ -172,9 +172,9 @@ pub enum Order {
     Tcp(TcpOrder),
     /// Datagrams: the near end shows its address first.
     Udp(UdpOrder),
-    /// Answers to probes and to datagrams of any size, until finished.
+    /// Replies to probes and to datagrams of any size, until finished.
     Echo,
-    /// Answers on separate connections: one request each.
+    /// Responses on separate connections, one request each.
     Short {
         /// Bytes of an answer.
         bytes: u64,
@@ -235,25 +235,25 @@ pub enum Outcome {
     Udp(UdpOutcome),
     /// Of bulk QUIC.
     Quic(QuicOutcome),
-    /// Of answers to probes.
+    /// Outcome of replies to probes.
     Echo(EchoOutcome),
-    /// Of answers to short requests.
+    /// Outcome of responses to short requests.
     Short(ShortOutcome),
-    /// Of answers to HTTP requests.
+    /// Outcome of responses to HTTP requests.
     Http(HttpOutcome),
     /// Of a load that was never started.
     Nothing,
 }
 
-/// Outcome of answers to probes: the near end has seen all of it.
+/// Outcome of replies to probes: empty, since the near end has all counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EchoOutcome {}
 
-/// Outcome of answers to requests on separate connections: the near end has seen all of it.
+/// Outcome of responses on separate connections: empty, since the near end has all counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShortOutcome {}
 
-/// Outcome of answers to HTTP requests: the near end has seen all of it.
+/// Outcome of responses to HTTP requests: empty, since the near end has all counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpOutcome {}
 
@@ -264,9 +264,9 @@ pub struct TcpOutcome {
     pub flows: Vec<Series>,
     /// Congestion control of each socket, as the kernel reports it.
     pub cc_used: Vec<String>,
-    /// Errors.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub errors: Vec<String>,
+    /// Errors of its connections.
+    #[serde(flatten)]
+    pub errors: Errors,
 }
 
 /// Result of datagrams at one end.
@@ -290,7 +290,7 @@ pub struct UdpOutcome {
     pub jitter_ns: u64,
     /// Runs of missing numbers.
     pub loss_runs: u64,
-    /// Longest of them.
+    /// Longest run of losses.
     pub longest_loss: u64,
     /// Highest run of the last part: datagrams received in the second half of the time, for a rate
     /// without the start.
@@ -302,11 +302,12 @@ pub struct UdpOutcome {
 /// Result of bulk QUIC at one end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QuicOutcome {
-    /// The samples: `bytes_received`, payload in order; of the sender also the library's own.
+    /// The samples: `bytes_received`, payload in order; for the sender also the values of the
+    /// library.
     pub series: Series,
     /// The library and its congestion control.
     pub cc_used: String,
-    /// Errors.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub errors: Vec<String>,
+    /// Errors of its connections.
+    #[serde(flatten)]
+    pub errors: Errors,
 }

@@ -1,8 +1,8 @@
-//! Reads and writes with a minimum rate of the peer.
+//! Reads and writes with a minimum rate for the peer.
 //!
-//! A timeout of each single read or write is no bound: a peer that moves a byte just before it ends
-//! could hold a thread for days. So a whole message must move at a pace that the slowest of lines
-//! keeps.
+//! A timeout per read or write is not sufficient: a peer that transfers a byte just before each
+//! timeout could block a thread for days. So a whole message must be transferred at a minimum rate
+//! that even the slowest lines reach.
 
 use std::{
     io::{self, Read, Write},
@@ -10,16 +10,17 @@ use std::{
     time::Duration,
 };
 
+use model::text;
 use sys::clock::Instant;
 
 /// Slowest pace, bytes per second.
 const PACE: u64 = 1000;
 
-/// One message's worth of reading or writing.
+/// Reading or writing of a message.
 pub(super) struct Paced<'a> {
     stream: &'a TcpStream,
     timeout: Option<Duration>,
-    /// Time at which the first byte had moved.
+    /// Time of the first byte.
     start: Option<Instant>,
     moved: u64,
 }
@@ -89,7 +90,7 @@ impl<'a> Paced<'a> {
 fn silent() -> io::Error {
     io::Error::new(
         io::ErrorKind::TimedOut,
-        "the peer was silent, or too slow, for too long",
+        text!("the peer was silent, or too slow, for too long"),
     )
 }
 
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_takes_a_little_now_and_then_does_not_hold_a_writer_for_ever() {
+    fn a_slow_reader_does_not_block_a_writer_forever() {
         let (near, mut far) = pair();
         let trickle = thread::spawn(move || {
             let mut some = [0; 20];

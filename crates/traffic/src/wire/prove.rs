@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use super::{Ticket, Token, key::CODE, ticket::same};
 
-/// Makes challenges and checks their answers, and remembers none of them.
+/// Creates challenges and verifies replies to them, without storing any.
 pub struct Prover(blake3::Hasher);
 
 impl Prover {
@@ -17,7 +17,7 @@ impl Prover {
     pub fn challenge(&self, token: Token, address: SocketAddr) -> [u8; 16] {
         let mut hasher = self.0.clone();
         hasher.update(&token.0);
-        // Of one length for each family, so that no two addresses give the same bytes.
+        // Of fixed length per family, so that different addresses give different bytes.
         hasher.update(&address.port().to_be_bytes());
         match address.ip().to_canonical() {
             std::net::IpAddr::V4(ip) => hasher.update(&ip.octets()),
@@ -28,7 +28,7 @@ impl Prover {
         secret
     }
 
-    /// Returns true if `answer` comes from a holder of `address` and the ticket.
+    /// Returns true if `answer` is from a holder of `address` and the ticket.
     pub fn proves(&self, ticket: &Ticket, address: SocketAddr, answer: &[u8; CODE]) -> bool {
         let challenge = self.challenge(ticket.token, address);
         same(&ticket.challenge_code(&challenge), answer)
@@ -53,7 +53,7 @@ mod tests {
         assert!(!Prover::new(&[2; 32]).proves(&a, here, &answer));
         let mapped: SocketAddr = "[::ffff:192.0.2.1]:5000".parse().unwrap();
         assert!(prover.proves(&a, mapped, &answer));
-        // An eavesdropper on the token who holds the address knows the challenge, but no more.
+        // An eavesdropper on the token who holds the address knows the challenge only.
         assert!(!prover.proves(&a, here, &challenge));
         let overheard = Ticket {
             token: a.token,

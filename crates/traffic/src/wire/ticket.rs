@@ -1,9 +1,9 @@
 //! Tickets, which show that data connections and datagrams belong to an agreement.
 //!
 //! Data is not encrypted, and an eavesdropper on its path sees which agreement it belongs to. So
-//! the token is a name and nothing more. Its secret is sent over the control channel only, and the
-//! codes sent in the clear are derived from it: a code over the number of a connection, which is
-//! valid once, or over a challenge, which is valid from one address.
+//! the token is only an identifier. Its secret is sent over the control channel only, and the codes
+//! sent in the clear are derived from it: a code over the number of a connection, which is valid
+//! once, or over a challenge, which is valid from one address.
 
 use std::{fmt, io};
 
@@ -38,14 +38,14 @@ impl TryFrom<String> for Secret {
     }
 }
 
-/// A secret is not to be found in logs.
+/// A secret must not appear in logs.
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(..)")
     }
 }
 
-/// The name of an agreement and the secret that proves to be part of it.
+/// The identifier of an agreement, and the secret that authenticates its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     /// The name.
@@ -66,7 +66,7 @@ impl Ticket {
         })
     }
 
-    /// The first bytes of the data connection with this number; each number is good once.
+    /// The first bytes of the data connection with this number; each number is valid once.
     pub fn greeting(&self, number: u32) -> Greeting {
         Greeting::Data {
             token: self.token,
@@ -101,8 +101,8 @@ pub fn same(a: &[u8; CODE], b: &[u8; CODE]) -> bool {
     a.iter().zip(b).fold(0, |d, (a, b)| d | (a ^ b)) == 0
 }
 
-/// Numbers already used: those of the latest 1024, and all before them count as used (RFC 6479, the
-/// same for IPsec).
+/// Used numbers among the latest 1024; all earlier ones count as used (RFC 6479, the same for
+/// IPsec).
 #[derive(Debug, Default)]
 pub struct Used {
     /// The highest number used, plus one.
@@ -110,7 +110,7 @@ pub struct Used {
     bits: [u64; WINDOW as usize / 64],
 }
 
-/// Numbers that may come late.
+/// Maximum delay of a number.
 const WINDOW: u64 = 1024;
 
 impl Used {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_not_shown_by_debug_and_comes_back_from_its_text() {
+    fn a_secret_is_hidden_by_debug_and_round_trips_as_text() {
         let ticket = Ticket::generate().unwrap();
         let text = String::from(ticket.secret);
         assert!(!format!("{ticket:?}").contains(&text));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain set, with numbers no further apart than the window.
+        /// Compared with a set, with numbers no further apart than the window.
         #[test]
         fn each_number_is_good_once(numbers in proptest::collection::vec(0u32..1000, 0..3000)) {
             let (mut used, mut seen) = (Used::default(), HashSet::new());

@@ -22,7 +22,7 @@ pub enum HostError {
     },
     /// The device of this name does not exist.
     NoDevice(String),
-    /// There is no device on the way to an address.
+    /// There is no device on the route to an address.
     NoDeviceToward(IpAddr),
     /// The saved value is of another setting, or damaged.
     Unusable(Box<Setting>),
@@ -98,10 +98,9 @@ impl HostError {
                 error = error
             ),
             Self::NoDevice(device) => text!("there is no device {device}", device = device),
-            Self::NoDeviceToward(address) => text!(
-                "there is no device toward {address}",
-                address = address.to_string()
-            ),
+            Self::NoDeviceToward(address) => {
+                text!("there is no device toward {address}", address = *address)
+            }
             Self::Unusable(setting) => text!(
                 "the journal's old value of {setting} is not usable",
                 setting = setting.as_ref()

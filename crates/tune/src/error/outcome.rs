@@ -14,7 +14,7 @@ pub struct Rollback {
     pub failed: Vec<(usize, HostError)>,
     /// Settings left unchanged.
     pub left: Vec<Left>,
-    /// Error writing the journal, if any; the old values are restored all the same.
+    /// Error writing the journal, if any; the old values are restored nevertheless.
     pub journal: Option<JournalError>,
 }
 
@@ -32,9 +32,9 @@ pub struct Drift {
 pub enum Left {
     /// A setting of a device that no longer exists.
     NoDevice(Setting),
-    /// A setting of a device whose name another one has now.
+    /// A setting of a device whose name now belongs to another one.
     OtherDevice(Setting),
-    /// A module that something uses now.
+    /// A module that is in use now.
     InUse(Setting),
     /// A setting that another program has changed since.
     Drifted(Drift),

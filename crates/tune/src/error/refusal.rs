@@ -1,4 +1,4 @@
-//! Reasons why a setting is not changed, found before anything is touched.
+//! Reasons why a setting is refused, found before anything is changed.
 
 use std::fmt;
 
@@ -46,24 +46,24 @@ pub enum RefusalReason {
     NoCongestionControl {
         /// Its name.
         name: String,
-        /// Those that the kernel has, separated by spaces.
+        /// The available ones, separated by spaces.
         available: Box<str>,
     },
     /// A congestion control that is not allowed in this network namespace.
     NotAllowed {
-        /// Those allowed, separated by spaces.
+        /// The allowed ones, separated by spaces.
         allowed: Box<str>,
     },
-    /// The present congestion control could not be set again in this network namespace.
+    /// The current congestion control could not be restored in this network namespace.
     NoWayBack {
         /// The present one.
         old: String,
-        /// Those allowed, separated by spaces.
+        /// The allowed ones, separated by spaces.
         allowed: Box<str>,
     },
     /// The present queue has filters.
     Filters,
-    /// The present queue has classes of its own.
+    /// The current queue has its own classes.
     Classes {
         /// Its kind.
         kind: String,
@@ -72,14 +72,14 @@ pub enum RefusalReason {
     AlteredBack,
     /// The kernel does not take the present queue back.
     NotTakenBack(Box<NetlinkError>),
-    /// The kernel does not take the wanted queue.
+    /// The kernel rejects the queue.
     QueueRefused {
         /// Its kind.
         kind: &'static str,
         /// The kernel's error.
         error: Box<NetlinkError>,
     },
-    /// A transmit queue that holds nothing.
+    /// A transmit queue of length 0.
     NoPackets,
     /// Another program has a hook for packets that the device receives.
     HookTaken {
@@ -121,7 +121,7 @@ pub enum RefusalReason {
     NoQueueLeft,
     /// A device has no ring or queue of the kind.
     NoneOfTheKind,
-    /// A ring or number of queues above what the driver can have.
+    /// A ring size or number of queues above the maximum of the driver.
     AboveMaximum {
         /// The maximum.
         most: u32,
@@ -133,7 +133,7 @@ pub enum RefusalReason {
         /// Folder of the modules of this kernel.
         folder: String,
     },
-    /// A kernel that was told to load no more modules.
+    /// A kernel with module loading disabled (`kernel.modules_disabled`).
     ModulesLocked,
     /// More processors than the host has.
     TooManyProcessors {

@@ -2,12 +2,13 @@
 
 use model::{
     change::{Saved, Setting},
+    remedy::Flow,
     text,
     text::Text,
 };
 use sys::ethtool::Ethtool;
 
-use super::{queues, queues::Direction};
+use super::queues;
 use crate::error::{HostError, Refusal, RefusalReason};
 
 pub(super) fn read_rings(index: u32) -> Result<Saved, HostError> {
@@ -43,7 +44,7 @@ pub(super) fn restore_rings(index: u32, setting: &Setting, old: &Saved) -> Resul
     Ok(eth.set_rings(index, other(rx, now.rx), other(tx, now.tx))?)
 }
 
-/// The numbers, and the masks of processors: the kernel forgets those of queues that end
+/// The numbers, and the masks of processors: the kernel discards the masks of removed queues
 /// (net/core/dev.c: `netif_set_real_num_tx_queues`, Linux 6.18).
 pub(super) fn read_channels(index: u32, device: &str) -> Result<Saved, HostError> {
     let now = Ethtool::open()?.channels(index)?;
@@ -51,8 +52,8 @@ pub(super) fn read_channels(index: u32, device: &str) -> Result<Saved, HostError
         rx: now.rx,
         tx: now.tx,
         combined: now.combined,
-        receive: queues::read(device, Direction::Receive)?,
-        transmit: queues::read(device, Direction::Transmit)?,
+        receive: queues::read(device, Flow::Ingress)?,
+        transmit: queues::read(device, Flow::Egress)?,
     })
 }
 
@@ -104,8 +105,8 @@ pub(super) fn restore_channels(
     if wanted != [None; 3] {
         eth.set_channels(index, wanted)?;
     }
-    queues::restore(device, Direction::Receive, receive)?;
-    queues::restore(device, Direction::Transmit, transmit)
+    queues::restore(device, Flow::Ingress, receive)?;
+    queues::restore(device, Flow::Egress, transmit)
 }
 
 /// Checks that each is at most its maximum; 0 = the device has none of the kind.

@@ -11,11 +11,11 @@ use sys::module::{Places, is_built_in, loaded, needed, remove};
 
 use crate::error::{HostError, Operation, Refusal, RefusalReason};
 
-/// The program that the kernel itself starts to load a module (kernel/module/kmod.c, Linux 6.18):
-/// it knows options, compressed files and what is needed before.
+/// The program that the kernel runs to load a module (kernel/module/kmod.c, Linux 6.18): it handles
+/// options, compressed files and dependencies.
 const LOADER: &str = "/proc/sys/kernel/modprobe";
 
-/// The present ones of a module and those that it needs.
+/// The present ones among a module and its dependencies.
 pub(super) fn read(places: &Places, name: &str) -> Result<Saved, HostError> {
     let there = match loaded(places) {
         Ok(all) => all,
@@ -85,7 +85,8 @@ pub(super) fn write(name: &str) -> Result<(), HostError> {
     }
 }
 
-/// Removes what was not there, if nothing uses it: whoever uses a module holds it.
+/// Removes modules that were not present before, if they are unused: users of a module hold a
+/// reference.
 pub(super) fn restore(
     places: &Places,
     setting: &Setting,

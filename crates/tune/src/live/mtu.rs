@@ -15,8 +15,9 @@ use sys::{
 
 use crate::error::{HostError, Refusal, RefusalReason};
 
-/// Below it a device loses all IPv6 addresses, routes and parameters, of which only the link-local
-/// address returns (RFC 8200 section 5; net/ipv6/addrconf.c: `addrconf_notify`, Linux 6.18).
+/// Below this MTU a device loses all IPv6 addresses, routes and parameters, of which only the
+/// link-local address returns (RFC 8200 section 5; net/ipv6/addrconf.c: `addrconf_notify`, Linux
+/// 6.18).
 const IPV6_MIN: u32 = 1280;
 
 /// Minimum MTU of every IPv4 host (RFC 791). Below 68 a device would lose its IPv4 addresses.

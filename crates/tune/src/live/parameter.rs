@@ -13,8 +13,8 @@ use crate::error::{HostError, Refusal, RefusalReason};
 const AVAILABLE: &str = "net.ipv4.tcp_available_congestion_control";
 const ALLOWED: &str = "net.ipv4.tcp_allowed_congestion_control";
 
-/// Parameters whose change has no effect on any other, by prefix of their name. `ip_forward`, for
-/// example, resets many others (Documentation/networking/ip-sysctl.rst, Linux 6.12).
+/// Parameters whose change does not affect other parameters, by prefix of their name. `ip_forward`,
+/// for example, resets many others (Documentation/networking/ip-sysctl.rst, Linux 6.12).
 const INDEPENDENT: &[&str] = &[
     "net.ipv4.tcp_",
     "net.ipv4.udp_rmem_min",
@@ -32,7 +32,7 @@ const INDEPENDENT: &[&str] = &[
     "net.core.busy_read",
 ];
 
-/// Secrets, lists with rules of their own, and parameters that only report.
+/// Excluded parameters: secrets, lists with special rules, and read-only reports.
 const NOT: &[&str] = &[
     "net.ipv4.tcp_fastopen_key",
     "net.ipv4.tcp_allowed_congestion_control",
@@ -90,8 +90,8 @@ pub(super) fn check(
     })
 }
 
-/// In another namespace than the host's own only allowed ones can be set, so that a way back may be
-/// missing (net/ipv4/tcp_cong.c: `tcp_set_default_congestion_control`, Linux 6.18).
+/// In namespaces other than the initial one only allowed ones can be set, so the old one may not be
+/// restorable (net/ipv4/tcp_cong.c: `tcp_set_default_congestion_control`, Linux 6.18).
 fn congestion(setting: &Setting, value: &str, old: &Saved) -> Result<Vec<Text>, Refusal> {
     let list = |name| sysctl::read(name).unwrap_or_default();
     let has = |list: &str, name: &str| list.split_whitespace().any(|word| word == name);
@@ -156,8 +156,8 @@ pub(super) fn restore(setting: &Setting, name: &str, old: &Saved) -> Result<(), 
     Ok(())
 }
 
-/// Returns true if its file has write permission at all: parameters of the host alone have none in
-/// other namespaces.
+/// Returns true if its file has write permission: host-wide parameters have none in other
+/// namespaces.
 fn is_writable(name: &str) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let file = std::path::Path::new("/proc/sys").join(name.replace('.', "/"));

@@ -66,7 +66,7 @@ pub(super) fn write(nl: &mut Netlink, index: u32, queue: &Queue) -> Result<(), H
     Ok(set(nl, index, queue)?)
 }
 
-/// Class of a shaper, of which there is one.
+/// The single class of a shaper.
 const CLASS: u32 = 1;
 
 /// Sets a discipline where the kernel's default is.
@@ -113,8 +113,8 @@ pub(super) fn restore(
     Ok(tree::restore(nl, index, &tree)?)
 }
 
-/// Tries the discipline on the loopback device of a separate namespace, so that a kind or option
-/// that the kernel lacks is found before anything is touched.
+/// Tries the discipline on the loopback device of a separate namespace, so that an unsupported kind
+/// or option is found before anything is changed.
 pub(super) fn rehearse(setting: &Setting, queue: &Queue) -> Result<Vec<Text>, Refusal> {
     let scratch = Netns::create().and_then(|ns| ns.route().map_err(|e| e.io()));
     let Ok(mut nl) = scratch else {

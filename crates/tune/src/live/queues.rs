@@ -5,31 +5,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use model::remedy::Flow;
+
 use crate::error::{HostError, Operation};
 
-/// Direction of the packets of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
-    /// Its packets are processed on these processors (RPS).
-    Receive,
-    /// These processors send over it (XPS).
-    Transmit,
-}
-
-impl Direction {
-    /// Beginning of the folder of a queue, and the file in it.
-    fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Receive => ("rx-", "rps_cpus"),
-            Self::Transmit => ("tx-", "xps_cpus"),
-        }
+/// Beginning of the folder of a queue, and the file in it. Received packets are processed on the
+/// processors of the mask (RPS); those of transmit queues send over them (XPS).
+fn names(of: Flow) -> (&'static str, &'static str) {
+    match of {
+        Flow::Ingress => ("rx-", "rps_cpus"),
+        Flow::Egress => ("tx-", "xps_cpus"),
     }
 }
 
-/// The masks of all queues in order of their number. There are none of the transmit queue of a
-/// device that has only one (net/core/net-sysfs.c: `xps_queue_show`, Linux 6.18), and none if the
-/// kernel lacks CONFIG_RPS or CONFIG_XPS.
-pub(super) fn read(device: &str, of: Direction) -> Result<Vec<String>, HostError> {
+/// The masks of all queues in order of their number. A single transmit queue has no mask
+/// (net/core/net-sysfs.c: `xps_queue_show`, Linux 6.18), and there are none if the kernel lacks
+/// CONFIG_RPS or CONFIG_XPS.
+pub(super) fn read(device: &str, of: Flow) -> Result<Vec<String>, HostError> {
     let mut masks = Vec::new();
     for file in files(device, of)? {
         match fs::read_to_string(file) {
@@ -46,7 +38,7 @@ pub(super) fn read(device: &str, of: Direction) -> Result<Vec<String>, HostError
 /// Sets the mask of each queue, given its number and how many there are.
 pub(super) fn write(
     device: &str,
-    of: Direction,
+    of: Flow,
     mask: impl Fn(u32, u32) -> String,
 ) -> Result<(), HostError> {
     let files = files(device, of)?;
@@ -58,9 +50,8 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Sets masks as they were. Queues that are gone are left out: whoever brings them back sets
-/// theirs.
-pub(super) fn restore(device: &str, of: Direction, masks: &[String]) -> Result<(), HostError> {
+/// Restores masks. Removed queues are skipped: restoring the number of queues restores their masks.
+pub(super) fn restore(device: &str, of: Flow, masks: &[String]) -> Result<(), HostError> {
     let now = read(device, of)?;
     for ((file, mask), now) in files(device, of)?.into_iter().zip(masks).zip(now) {
         if *mask != now {
@@ -70,8 +61,8 @@ pub(super) fn restore(device: &str, of: Direction, masks: &[String]) -> Result<(
     Ok(())
 }
 
-fn files(device: &str, of: Direction) -> Result<Vec<PathBuf>, HostError> {
-    let (beginning, name) = of.names();
+fn files(device: &str, of: Flow) -> Result<Vec<PathBuf>, HostError> {
+    let (beginning, name) = names(of);
     let folder = Path::new("/sys/class/net").join(device).join("queues");
     let entries =
         fs::read_dir(&folder).map_err(Operation::ListQueues(device.to_owned()).failed())?;

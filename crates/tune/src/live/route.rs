@@ -134,7 +134,7 @@ fn exact(nl: &mut Netlink, to: Prefix, in_table: Option<u32>) -> Result<Option<E
     Ok(all.into_iter().next())
 }
 
-/// The entry that is used now, of which a narrower one can be copied.
+/// The current entry, from which a more specific one can be copied.
 fn covering(nl: &mut Netlink, setting: &Setting, to: Prefix) -> Result<Option<Entry>, Refusal> {
     let entry = table::entry_for(nl, to.address())
         .map_err(|error| Refusal::new(setting, RefusalReason::Unroutable(Box::new(error))))?;

@@ -1,21 +1,22 @@
-//! The processors for what a device receives (RPS) and sends (XPS).
+//! Processors for packets that a device receives (RPS) and sends (XPS).
 
 use model::{
     change::{Saved, Setting, processors, sending},
+    remedy::Flow,
     text::Text,
 };
 
-use super::{queues, queues::Direction};
+use super::queues;
 use crate::error::{HostError, Refusal, RefusalReason};
 
-pub(super) fn read(device: &str, of: Direction) -> Result<Saved, HostError> {
+pub(super) fn read(device: &str, of: Flow) -> Result<Saved, HostError> {
     let masks = queues::read(device, of)?;
     Ok(Saved::Processors { masks })
 }
 
 pub(super) fn check(
     setting: &Setting,
-    of: Direction,
+    of: Flow,
     cpus: u32,
     old: &Saved,
 ) -> Result<Vec<Text>, Refusal> {
@@ -26,8 +27,8 @@ pub(super) fn check(
         return Err(Refusal::new(
             setting,
             match of {
-                Direction::Receive => RefusalReason::NoReceiveQueues,
-                Direction::Transmit => RefusalReason::OneTransmitQueue,
+                Flow::Ingress => RefusalReason::NoReceiveQueues,
+                Flow::Egress => RefusalReason::OneTransmitQueue,
             },
         ));
     }
@@ -39,16 +40,16 @@ pub(super) fn check(
     Ok(Vec::new())
 }
 
-pub(super) fn write(device: &str, of: Direction, cpus: u32) -> Result<(), HostError> {
+pub(super) fn write(device: &str, of: Flow, cpus: u32) -> Result<(), HostError> {
     queues::write(device, of, |queue, count| match of {
-        Direction::Receive => processors(cpus),
-        Direction::Transmit => sending(queue, count, cpus),
+        Flow::Ingress => processors(cpus),
+        Flow::Egress => sending(queue, count, cpus),
     })
 }
 
 pub(super) fn restore(
     device: &str,
-    of: Direction,
+    of: Flow,
     setting: &Setting,
     old: &Saved,
 ) -> Result<(), HostError> {

@@ -61,8 +61,8 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Those of a device, or of the host: of its owner as far as that knows the settings, and a
-    /// script for the rest.
+    /// The files of a device, or of the host: files of its owner for the settings that it supports,
+    /// and a script for the others.
     fn device(
         &mut self,
         new: &New<'_>,
@@ -119,7 +119,7 @@ impl Files {
         rest
     }
 
-    /// OpenWrt keeps files beyond an upgrade that are on such a list, which keeps itself.
+    /// OpenWrt preserves the files on such a list during an upgrade; the list contains itself.
     fn kept(&mut self, new: &New<'_>) {
         let path = format!("lib/upgrade/keep.d/pathtwin-{}", new.id);
         let own = std::iter::once(format!("/{path}"));
@@ -204,7 +204,7 @@ fn by_device(change: &Change) -> Vec<OfDevice<'_>> {
     all.into_iter().map(flat).collect()
 }
 
-/// A script that NetworkManager runs when it has set a device up, or again
+/// A script that NetworkManager runs whenever it has set a device up
 /// (NetworkManager-dispatcher(8)): the device is its first argument, the event its second.
 fn dispatcher(new: &New<'_>, device: Option<&str>, commands: &str) -> SettingFile {
     let part = device.map_or_else(|| "host".to_owned(), plain);
@@ -237,7 +237,7 @@ fn scripts(
             vec![new.script(&path, &only("IFACE"), commands)]
         }
         System::OpenWrt => {
-            // After the scripts of sqm, which set up the queues of a device again.
+            // After the scripts of sqm, which reset the queues of a device.
             let path = format!("etc/hotplug.d/iface/95-pathtwin-{id}-{part}");
             let up = "[ \"$ACTION\" = ifup ] || exit 0\n".to_owned();
             vec![new.script(&path, &(up + &only("DEVICE")), commands)]

@@ -7,8 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Folders of networkd and udev, the strongest first: a file in one hides those of the same name in
-/// the others (systemd.network(5)).
+/// Folders of networkd and udev, highest precedence first: a file in one hides those of the same
+/// name in the others (systemd.network(5)).
 const FOLDERS: [&str; 5] = [
     "etc/systemd/network",
     "run/systemd/network",
@@ -44,8 +44,8 @@ pub(super) fn sections(text: &str) -> Vec<Section> {
     all
 }
 
-/// A file and its drop-ins in the order in which they are read: drop-ins by name, whatever their
-/// folder.
+/// A file and its drop-ins in the order in which they are read: drop-ins by name, regardless of
+/// their folder.
 pub(super) fn files(root: &Path, file: &Path) -> Vec<PathBuf> {
     let mut by_name: BTreeMap<OsString, PathBuf> = BTreeMap::new();
     let mut folder = file.file_name().unwrap_or_default().to_owned();

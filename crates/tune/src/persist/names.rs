@@ -1,6 +1,6 @@
 //! Names of devices in names of files and units, and in scripts.
 
-/// A name as one word of a shell, whatever is in it.
+/// A name quoted as one word of a shell.
 pub(super) fn quoted(device: &str) -> String {
     format!("'{}'", device.replace('\'', r"'\''"))
 }

@@ -36,7 +36,7 @@ const QUEUES: &[&str] = &[
     "TrivialLinkEqualizer",
 ];
 
-/// The sections of a `.network` file for a setting; `None` if it has none for it.
+/// The sections of a `.network` file for a setting; `None` if it has no section for it.
 pub(super) fn network(setting: &Setting) -> Option<Vec<Part>> {
     match setting {
         Setting::Mtu { bytes, .. } => Some(vec![("Link", vec![("MTUBytes", bytes.to_string())])]),
@@ -45,7 +45,7 @@ pub(super) fn network(setting: &Setting) -> Option<Vec<Part>> {
     }
 }
 
-/// The sections of a `.link` file for a setting; `None` if it has none for it.
+/// The sections of a `.link` file for a setting; `None` if it has no section for it.
 pub(super) fn link(setting: &Setting) -> Option<Vec<Part>> {
     let given = |all: &[(&'static str, Option<u32>)]| -> Vec<(&'static str, String)> {
         let given = all.iter().filter_map(|(key, n)| Some((*key, (*n)?)));
@@ -76,11 +76,11 @@ pub(super) fn text(parts: &[Part]) -> String {
     parts.iter().map(section).collect()
 }
 
-/// Checks that all files together have the values of these sections: the last value of a key wins,
-/// and a device has one root queue.
+/// Checks that all files together have the values of these sections: the last value of a key
+/// applies, and a device has one root queue.
 ///
 /// # Errors
-/// Another file sets it, which is named.
+/// Another file, named in the error, sets it.
 pub(super) fn is_effective(
     root: &Path,
     file: &Path,

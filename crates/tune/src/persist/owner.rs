@@ -1,5 +1,5 @@
-//! The owner of a device's settings: the program that sets the device up, as its state in /run
-//! tells.
+//! Owner of a device's settings: the program that sets the device up, according to its state in
+//! /run.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// The owner of the device with an index; of any other, what would be done without one.
+    /// The owner of the device with an index; otherwise the default of the system.
     pub(super) fn of(root: &Path, system: System, index: Option<u32>) -> Self {
         let (System::Systemd, Some(index)) = (system, index) else {
             return Self::default();
@@ -33,8 +33,8 @@ impl Owner {
     }
 }
 
-/// `NETWORK_FILE=` of the state that networkd keeps of each link (systemd 252,
-/// src/network/networkd-state-file.c); a link that it does not manage has none.
+/// `NETWORK_FILE=` in networkd's state of a link (systemd 252, src/network/networkd-state-file.c);
+/// absent for links that it does not manage.
 fn network_file(root: &Path, index: u32) -> Option<PathBuf> {
     let state = root.join(format!("run/systemd/netif/links/{index}"));
     value_of(&state, "NETWORK_FILE=")
@@ -52,8 +52,8 @@ fn value_of(file: &Path, key: &str) -> Option<PathBuf> {
     (!value.is_empty()).then(|| PathBuf::from(value))
 }
 
-/// `managed=` of the state that NetworkManager keeps of each device (NetworkManager 1.42,
-/// src/core/nm-config.c: `nm_config_device_state_load`).
+/// `managed=` in NetworkManager's state of a device (NetworkManager 1.42, src/core/nm-config.c:
+/// `nm_config_device_state_load`).
 fn is_network_managers(root: &Path, index: u32) -> bool {
     let state = root.join(format!("run/NetworkManager/devices/{index}"));
     let text = fs::read_to_string(state).unwrap_or_default();

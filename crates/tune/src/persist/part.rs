@@ -1,4 +1,4 @@
-//! Sections of our own in files that belong to others too.
+//! Sections in files that also belong to other programs.
 
 use std::{fs, io, os::unix::fs::PermissionsExt, path::Path};
 
@@ -31,7 +31,7 @@ pub(super) fn cut(path: &Path, section: &str) -> io::Result<bool> {
     }
 }
 
-/// Replaces the text of a file, which keeps its permissions.
+/// Replaces the text of a file, preserving its permissions.
 fn put(path: &Path, text: &str) -> io::Result<()> {
     let mode = fs::metadata(path)?.permissions().mode();
     sys::files::write(path, Readers::ByUmask, Existing::Replace, text.as_bytes())?;
@@ -47,7 +47,7 @@ mod tests {
     const SECTION: &str = "\nconfig queue 'pathtwin_1'\n\toption enabled '1'\n";
 
     #[test]
-    fn a_section_that_is_cut_leaves_the_file_as_it_was_whatever_its_end() {
+    fn removing_a_section_restores_the_file_with_any_ending() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sqm");
         for before in ["", "\nconfig a 'b'\n\n", "config a 'b'\n", "config a 'b'"] {

@@ -1,4 +1,4 @@
-//! The value of a kernel parameter after the next boot, from all files in the system's order.
+//! Value of a kernel parameter after the next boot, from all files in the system's order.
 
 use std::{
     collections::BTreeMap,
@@ -8,8 +8,8 @@ use std::{
 
 use super::system::System;
 
-/// Folders of systemd-sysctl, the strongest first: a file in one hides those of the same name in
-/// the others (sysctl.d(5)).
+/// Folders of systemd-sysctl, highest precedence first: a file in one hides those of the same name
+/// in the others (sysctl.d(5)).
 const FOLDERS: [&str; 5] = [
     "etc/sysctl.d",
     "run/sysctl.d",
@@ -67,8 +67,8 @@ fn files(root: &Path, system: System) -> Vec<PathBuf> {
     all
 }
 
-/// A line `key = value`, `-key = value`, or `key value` of no meaning. A key may have dots or
-/// slashes, whichever comes first.
+/// A line `key = value`, `-key = value`, or the meaningless `key value`. The separator of a key is
+/// a dot or a slash, whichever is first.
 fn assignment(line: &str) -> Option<(String, String)> {
     let line = line.trim();
     if line.starts_with(['#', ';']) {
@@ -113,8 +113,8 @@ mod tests {
         effective(tree(files).path(), system, CC).map(|last| last.value)
     }
 
-    /// sysctl.d(5): sorted by name, whatever the folder; one of the same name in /etc hides that in
-    /// /usr.
+    /// sysctl.d(5): sorted by name, regardless of the folder; a file in /etc hides one of the same
+    /// name in /usr.
     #[test]
     fn files_are_read_by_name_and_those_of_etc_hide_the_others() {
         let files = [

@@ -136,7 +136,7 @@ fn a_change_in_files_is_undone_without_a_trace() {
     }
 }
 
-/// The shaper of a device is set up by a service that is bound to it, whose module is loaded.
+/// The shaper of a device is set up by a service bound to it, which loads its module.
 #[test]
 fn a_queue_gets_a_service_of_its_device() {
     let scene = Scene::new(DEBIAN);
@@ -161,7 +161,7 @@ fn a_queue_gets_a_service_of_its_device() {
 }
 
 #[test]
-fn a_file_that_wins_at_boot_is_named_and_nothing_stays() {
+fn a_file_that_takes_precedence_at_boot_is_named_and_no_file_remains() {
     let scene = Scene::new(DEBIAN);
     let other = scene.root.path().join("etc/sysctl.d/99-hardening.conf");
     fs::write(other, "net.ipv4.tcp_ecn=0\n").unwrap();

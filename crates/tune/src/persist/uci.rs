@@ -1,7 +1,7 @@
 //! Settings as sections of OpenWrt's configuration files (UCI).
 //!
-//! The files belong to others too: a section of our own is appended in the form in which `uci
-//! commit` writes all of them, so that a later commit by another program leaves it as it is.
+//! The files also belong to other programs: a section is appended in the format of `uci commit`, so
+//! that a later commit by another program does not change it.
 
 use std::{fs, path::Path};
 
@@ -25,12 +25,11 @@ pub(super) struct New {
     pub(super) text: String,
 }
 
-/// The sections for the settings of a device, and the settings for which there is none: their
-/// owner does not know them, or is not installed, or has a section for the device already.
+/// The sections for the settings of a device, and the settings without a section: their owner does
+/// not support them, is not installed, or already has a section for the device.
 ///
 /// # Errors
-/// Somebody has changes of such a file that are not committed yet, which a commit would mix with
-/// ours.
+/// Such a file has uncommitted changes of somebody else, which a commit would include.
 pub(super) fn of<'a>(
     root: &Path,
     id: &str,
@@ -76,7 +75,7 @@ const SQM: &str = "etc/config/sqm";
 struct Shaper {
     /// True for cake, false for fq_codel; none before the first setting.
     is_cake: Option<bool>,
-    /// kbit/s of what is sent and of what is received.
+    /// Rates of sent and of received data, kbit/s.
     kbit: [Option<u64>; 2],
     overhead: Option<i32>,
 }
@@ -135,7 +134,7 @@ fn section(kind: &str, name: &str, options: &[(&str, String)]) -> String {
     format!("\nconfig {kind} '{name}'\n{lines}")
 }
 
-/// True if sqm-scripts are installed and have nothing for a device yet.
+/// True if sqm-scripts are installed and have no section for a device yet.
 fn has_sqm(root: &Path, device: &str) -> bool {
     let is_installed = root.join("etc/init.d/sqm").exists() && root.join(SQM).exists();
     is_installed && !has(root, SQM, "queue", "interface", device)
@@ -158,7 +157,7 @@ fn has(root: &Path, path: &str, kind: &str, key: &str, value: &str) -> bool {
     options.any(|(k, v)| k == key && v == value)
 }
 
-/// Changes that are not committed are kept in a folder of their own (libuci: `UCI_SAVEDIR`).
+/// Uncommitted changes are in a separate folder (libuci: `UCI_SAVEDIR`).
 fn is_committed(root: &Path, path: &'static str) -> Result<(), PersistError> {
     let package = path.rsplit('/').next().unwrap_or(path);
     let saved = root.join("tmp/.uci").join(package);

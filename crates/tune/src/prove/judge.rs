@@ -12,7 +12,7 @@ use model::{
 
 use super::Criteria;
 
-/// A predicted change below this (logarithm of a ratio) is none.
+/// A predicted change below this (logarithm of a ratio) counts as none.
 const GAIN: f64 = 0.05;
 /// Share of the goodput that stays: a shaper below the line's rate takes some percent.
 const GOODPUT: f64 = 0.9;
@@ -75,7 +75,7 @@ fn figures(comparison: &Comparison, criteria: &Criteria) -> Vec<Proved> {
     all
 }
 
-/// The figures that decide: those that an Advice predicts, and those with bounds of the user.
+/// The deciding figures: those predicted by an Advice, and those with bounds of the user.
 fn deciding(keep: &[Keep]) -> impl Iterator<Item = AdviceFigure> {
     AdviceFigure::ALL.into_iter().filter(|figure| {
         AdviceFigure::PREDICTED.contains(figure) || keep.iter().any(|k| k.figure == *figure)
@@ -183,8 +183,8 @@ fn breaks(figure: &Proved, keep: &[Keep]) -> bool {
         .any(|k| k.is_kept(Some(figure.without), Some(figure.with)) == Some(false))
 }
 
-/// A bound of the user on a figure that was not measured. One on both directions is about those
-/// that were measured at all.
+/// A bound of the user on a figure that was not measured. A bound on both directions applies to the
+/// measured ones.
 fn unknown(figures: &[Proved], keep: &[Keep]) -> Option<Text> {
     let has = |direction, figure: Option<AdviceFigure>| {
         let mut all = figures.iter().filter(|f| f.direction == direction);
@@ -201,7 +201,7 @@ fn unknown(figures: &[Proved], keep: &[Keep]) -> Option<Text> {
     let (keep, direction) = pairs.into_iter().find(|(k, d)| missing(k, *d))?;
     Some(text!(
         "undone: cannot tell whether {bound} holds ({direction}); {figure} was not measured",
-        bound = keep.to_string(),
+        bound = keep.text(),
         direction = direction,
         figure = keep.figure.measured()
     ))

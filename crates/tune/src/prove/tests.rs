@@ -9,7 +9,7 @@ use model::{
 
 use super::*;
 
-/// A path whose figures are known without the change and with it, with some spread.
+/// A path with known figures without and with the change, and some spread.
 struct Path {
     on: bool,
     turns: Vec<bool>,
@@ -36,7 +36,7 @@ impl Path {
     }
 }
 
-/// A run of one TCP load with probes beside it.
+/// A run of one TCP load with probes.
 fn run(goodput: f64, rtt_us: f64, p99_us: Option<f64>, retransmitted: Option<f64>) -> Run {
     let p99 = p99_us.map_or_else(String::new, |us| format!(r#""p99_us": {us}, "#));
     let flow = retransmitted.map_or_else(String::new, |share| {
@@ -64,7 +64,7 @@ impl Turns for Path {
     fn measure(&mut self) -> Result<Run, MeasureError> {
         self.turns.push(self.on);
         let n = self.turns.len() as f64;
-        // One in a thousand from turn to turn.
+        // A variation of 0.1 % from turn to turn.
         let spread = 1.0 + (n * 2.4).sin() / 1000.0;
         let of = |pair: [f64; 2]| pair[usize::from(self.on)] * spread;
         let rtt_us = of(self.rtt_us);
@@ -123,7 +123,7 @@ fn a_gain_beyond_chance_is_kept() {
 }
 
 #[test]
-fn no_change_at_all_is_no_gain() {
+fn no_change_is_not_a_gain() {
     let proof = decided(
         &mut Path::new([10e6, 10e6], [50e3, 50e3]),
         &Criteria::default(),
@@ -193,8 +193,7 @@ fn every_bound_that_a_user_sets_is_enforced() {
     assert_eq!(own.unwrap().role, Role::Guard);
 }
 
-/// Without its figure a bound can neither hold nor break: the change is undone, and the text says
-/// which bound it is.
+/// Without its figure a bound is undecidable: the change is undone, and the text names the bound.
 #[test]
 fn a_bound_on_what_was_not_measured_does_not_pass() {
     let path = || Path {
@@ -215,7 +214,7 @@ fn a_bound_on_what_was_not_measured_does_not_pass() {
     }
 }
 
-/// A line that improved on its own must not be credited to a setting that did nothing.
+/// The improvement of a line must not be attributed to a setting without effect.
 #[test]
 fn a_gain_without_any_sign_of_the_setting_is_undone() {
     let mut path = Path {

@@ -1,4 +1,4 @@
-//! Interface of a transaction on several hosts to each of them.
+//! Interface of a transaction to each of its hosts.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub trait Site {
     /// Returns true if anything is to be changed.
     fn is_needed(&self) -> bool;
 
-    /// Returns true if it can be switched only once, from without the change to with it.
+    /// Returns true if it can be switched only once, from unchanged to changed.
     fn is_switched_once(&self) -> bool {
         false
     }
@@ -29,7 +29,7 @@ pub trait Site {
     /// It is not applied, or was undone.
     fn apply(&self, window: Duration) -> Result<(), TuneError>;
 
-    /// Applies the pending change again, or sets it aside.
+    /// Applies the pending change again, or suspends it.
     ///
     /// # Errors
     /// It could not be switched; it is undone then.

@@ -10,7 +10,7 @@ use crate::{fake::Fake, host::Host, plan::Request};
 /// Operations on all hosts, in order.
 type Log = RefCell<Vec<String>>;
 
-/// A host that records operations on it, and refuses some of them.
+/// A host that records its operations, and refuses some of them.
 struct Noted<'a> {
     name: &'static str,
     log: &'a Log,
@@ -137,6 +137,10 @@ fn all_are_undone_if_a_measurement_fails_even_if_one_cannot_be() {
         log.take(),
         ["far aside", "near aside", "far undo", "near undo"]
     );
+    // The error of the measurement was all that was reported of both.
+    let error = settled.output(sites.changes()).unwrap_err().to_string();
+    assert!(error.contains("the line is down"), "{error}");
+    assert!(error.contains("pathtwin tune undo"), "{error}");
 }
 
 #[test]
@@ -152,7 +156,7 @@ fn a_host_of_which_all_is_as_wanted_is_left_alone() {
     assert!(Sites::new(Some(&far), None).is_empty());
 }
 
-/// Settles changes whose turns all showed a gain.
+/// Keeps changes whose turns all showed a gain.
 fn keep(sites: &Sites<'_>) -> Vec<NotSettled> {
     let mut settled = Settled {
         proof: Err(ProveError::Switch(TuneError::Nothing)),

@@ -62,7 +62,7 @@ fn a_killed_controller_is_noticed_by_the_keeper_without_any_other_start() {
 }
 
 #[test]
-fn a_step_that_fails_undoes_those_before_it() {
+fn a_failed_step_undoes_the_previous_ones() {
     let world = World::new();
     let before = world.host.dump();
     let plan = world.plan(NEW).unwrap();
@@ -103,7 +103,7 @@ fn a_reboot_undoes_a_pending_change_and_nothing_is_written() {
     let world = World::new();
     let plan = world.plan(NEW).unwrap();
     world.apply(&plan, DEAD, usize::MAX).unwrap();
-    // Another boot, whose values are its own.
+    // Another boot, with its default values.
     *world.host.boot.borrow_mut() = "another".to_owned();
     world.host.set("net.a", "42");
     assert!(matches!(world.recover().unwrap(), Recovery::Clean));
@@ -112,7 +112,7 @@ fn a_reboot_undoes_a_pending_change_and_nothing_is_written() {
 }
 
 /// The folder of journals disappears while the change is applied: everything is rolled back,
-/// although nothing of it can be recorded.
+/// although it cannot be recorded.
 #[test]
 fn a_journal_that_cannot_be_written_any_more_undoes_the_change() {
     struct Remove(std::path::PathBuf);
@@ -201,7 +201,7 @@ proptest! {
         } else {
             let _ = world.with(&mut observer, recover);
         }
-        // The next start, after the keeper is gone too.
+        // The next start, after the keeper has died, too.
         let folder = Folder::open(world.folder.path()).unwrap();
         for mut change in world.journal() {
             change.keeper = Some(DEAD);

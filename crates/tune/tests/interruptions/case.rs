@@ -1,4 +1,4 @@
-//! One case: a host, a plan, an interruption, and the comparison.
+//! A test case: a host, a plan, an interruption, and the comparison.
 
 use std::{
     path::Path,
@@ -28,8 +28,8 @@ enum Interruption {
     Both(usize),
     /// The keeper is killed while it undoes; the next start completes it.
     Keeper(usize),
-    /// It is set aside and applied again in turns, and the controller is killed at a point; the
-    /// keeper undoes at the deadline.
+    /// It is suspended and applied again in turns, and the controller is killed at a point; the
+    /// keeper undoes it at the deadline.
     Turns(usize),
     /// The same, and the keeper is killed before.
     TurnsBoth(usize),
@@ -102,7 +102,7 @@ pub fn run(seed: u64) -> ExitCode {
     let before = scene::dump();
     let result = interrupt(seed, interruption, &journal, disk.as_ref());
     let after = scene::dump();
-    // Routes that are added again may be listed in another order.
+    // Restored routes may be listed in another order.
     let (before, after) = match interruption {
         Interruption::LinkDown => (scene::sorted(&before), scene::sorted(&after)),
         _ => (before, after),
@@ -124,7 +124,7 @@ pub fn run(seed: u64) -> ExitCode {
     }
 }
 
-/// Applies and interrupts; whether the change is to be kept.
+/// Applies and interrupts; returns true if the change is to be kept.
 fn interrupt(
     seed: u64,
     interruption: Interruption,
@@ -212,7 +212,7 @@ fn unconfirmed(journal: &Path) -> Result<(), String> {
     }
 }
 
-/// The deadline neither comes at once nor never: it counts the time since boot.
+/// The deadline is neither immediate nor never: it counts the time since boot.
 fn clock_jumps(journal: &Path, plan: &Change, days: i64) -> Result<(), String> {
     let jump = |days: i64| scene::sh(&format!("date -s @$(($(date +%s) + {days} * 86400))"));
     let jumped = is_guest() && jump(days).is_some();
@@ -234,8 +234,8 @@ fn is_guest() -> bool {
     cpus.contains("User Mode Linux")
 }
 
-/// The host starts again: without its processes, with the links and routes that it always sets up,
-/// and another boot id. A new namespace replaces the kernel's state, which a boot clears.
+/// The host reboots: without its processes, with the links and routes of its configuration, and
+/// another boot id. A new namespace replaces the kernel's state, which a boot clears.
 fn power_off(seed: u64, journal: &Path) -> Result<(), String> {
     let folder = Folder::open(journal).unwrap();
     for listed in folder.list().map_err(|e| e.to_string())? {
@@ -344,7 +344,7 @@ fn next_start(journal: &Path) -> Result<(), String> {
 fn link_down(journal: &Path, plan: &Change) -> Result<(), String> {
     wait_for_keeper(plan);
     let _ = process::with(journal.to_str().unwrap(), &mut Unobserved, tune::recover);
-    // The routes and addresses that the device lost are set up again as at the start.
+    // The routes and addresses that the device lost are restored as at the start.
     for line in scene::LOST_BY_DOWN {
         let _ = scene::sh(line);
     }

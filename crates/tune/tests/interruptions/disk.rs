@@ -23,7 +23,7 @@ impl Disk {
         self.remount("ro");
     }
 
-    /// It can be written again, and has room.
+    /// Makes it writable again, with free space.
     pub fn repair(&self) {
         self.remount("rw");
         let _ = std::fs::remove_file(self.0.join("filler"));
@@ -41,7 +41,7 @@ impl Drop for Disk {
     }
 }
 
-/// Leaves no room on the disk of a folder.
+/// Fills the disk of a folder.
 pub fn fill(folder: &Path) {
     let filler = folder.join("filler");
     let _ = sh(&format!(

@@ -1,4 +1,4 @@
-//! The processes of a transaction, killed where the case says.
+//! Processes of a transaction, killed at the point of the case.
 
 use std::{
     cell::Cell,
@@ -134,7 +134,7 @@ pub fn plan(seed: u64, probe: &str) -> Change {
     }
 }
 
-/// Applies the plan of a seed, and sets it aside and applies it again this many times; `stop` is
+/// Applies the plan of a seed, and suspends and applies it again this many times; `stop` is
 /// `controller[k],keeper`.
 pub fn controller(
     folder: &str,

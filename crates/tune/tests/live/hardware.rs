@@ -40,7 +40,7 @@ fn several() -> Vec<Setting> {
     all
 }
 
-/// A queue that ends takes its masks with it: they are back with the queue.
+/// The masks of a removed queue are lost, and restored with the queue.
 #[test]
 fn queues_and_processors_are_as_before_after_all_of_them_changed() {
     if !device("queues_and_processors_are_as_before_after_all_of_them_changed") {
@@ -72,7 +72,7 @@ fn queues_and_processors_are_as_before_after_all_of_them_changed() {
     assert_eq!(dump(), before);
 }
 
-/// They are set aside and applied again in turns, as a proof does.
+/// They are suspended and applied again in turns, as in a proof.
 #[test]
 fn queues_and_processors_can_be_set_aside_and_applied_again() {
     if !device("queues_and_processors_can_be_set_aside_and_applied_again") {
@@ -91,7 +91,7 @@ fn queues_and_processors_can_be_set_aside_and_applied_again() {
     assert_eq!(dump(), before);
 }
 
-/// A person who types the commands of a dry run has what the change would have set.
+/// The commands of a dry run have the same result as the change.
 #[test]
 fn what_the_commands_of_a_dry_run_set_is_what_the_change_asks_for() {
     if !device("what_the_commands_of_a_dry_run_set_is_what_the_change_asks_for") {
@@ -165,10 +165,10 @@ fn what_a_device_cannot_have_is_refused_with_its_limits() {
     ));
 }
 
-/// The kernel moves no queue that somebody else has changed since.
+/// A number of queues that somebody else has changed since is not restored.
 #[test]
-fn a_number_of_queues_that_somebody_else_set_is_left() {
-    if !device("a_number_of_queues_that_somebody_else_set_is_left") {
+fn a_number_of_queues_set_by_somebody_else_is_unchanged() {
+    if !device("a_number_of_queues_set_by_somebody_else_is_unchanged") {
         return;
     }
     let index = sh("cat /sys/class/net/v0/ifindex").trim().parse().unwrap();

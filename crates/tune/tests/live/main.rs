@@ -104,8 +104,8 @@ fn sysctl(text: &str) -> Setting {
     Setting::parse_set(text, Scope::Host).unwrap()
 }
 
-/// Runs a test again in a process whose network, mounts and sysfs are its own: `true` there.
-/// Everything that it mounts ends with it.
+/// Runs a test again in a process with separate network, mounts and sysfs; returns `true` in that
+/// process. Its mounts end with it.
 fn in_own_process(name: &str) -> bool {
     const VARIABLE: &str = "PATHTWIN_OWN_PROCESS";
     if std::env::var_os(VARIABLE).is_some() {

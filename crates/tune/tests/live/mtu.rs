@@ -1,4 +1,4 @@
-//! MTU of links, and those that follow it.
+//! Tests of the MTU of links, and of the values that follow it.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn an_mtu_below_1280_is_refused_on_a_device_with_ipv6() {
 
 /// The kernel lowers the MTU of IPv6 routes with that of their device, and does not raise it again.
 #[test]
-fn ipv6_routes_have_their_own_mtu_again_after_that_of_the_device_went_back() {
+fn ipv6_routes_regain_their_mtu_after_that_of_the_device_is_restored() {
     if !scene() {
         return;
     }

@@ -1,4 +1,5 @@
-//! Files through the owner of a device, judged by the owner itself: systemd-networkd, udev, shells.
+//! Tests of the files for the owner of a device, with the real owner: systemd-networkd, udev,
+//! shells.
 //!
 //! A boot is a new network namespace with the same devices and another boot id, in which the real
 //! systemd-networkd reads the files. The kernel's settings end with a namespace as with a boot.
@@ -44,7 +45,7 @@ impl System {
         fs::write(path, text).unwrap();
     }
 
-    /// Another boot: the devices anew, and another id.
+    /// A reboot: new devices, and another boot id.
     fn boot(&mut self) {
         Netns::create().and_then(|ns| ns.enter()).unwrap();
         sh("umount /sys; mount -o ro -t sysfs sysfs /sys");
@@ -59,12 +60,12 @@ impl System {
         ));
     }
 
-    /// The real networkd sets the device up from the files of this system; what it logged.
+    /// The real networkd sets the device up from the files of this system; returns its log.
     fn networkd(&self) -> String {
         let own = self.path("etc/systemd/network");
         let own = own.display();
         sh("mkdir -p /run/systemd/netif /run/systemd/network && mount -t tmpfs none /run/systemd");
-        // It starts as root and goes on as a user of its own.
+        // It starts as root and continues as its own user.
         sh(
             "mkdir -p /run/systemd/netif/links /run/systemd/netif/leases && \
             chown -R systemd-network:systemd-network /run/systemd/netif",
@@ -103,7 +104,7 @@ impl System {
         })
     }
 
-    /// Applies, confirms, and puts into files.
+    /// Applies, confirms, and persists.
     fn kept(&self, settings: &[Setting]) -> Change {
         let own = Process::own().unwrap();
         let own = ProcessId {
@@ -215,7 +216,7 @@ fn networkd_knows_every_key_that_is_written_for_it() {
     }
 }
 
-/// udev sets what a `.link` file has, when a device appears.
+/// udev applies a `.link` file when a device appears.
 #[test]
 fn a_link_file_of_one_device_is_extended_and_udev_applies_it() {
     let Some(mut system) = System::new("a_link_file_of_one_device_is_extended_and_udev_applies_it")
@@ -284,10 +285,11 @@ fn a_file_for_several_devices_is_left_alone() {
     }
 }
 
-/// A second drop-in with a queue of its own would have the device fail.
+/// A second drop-in with another queue would make the device fail.
 #[test]
-fn another_drop_in_that_wins_is_named_and_nothing_stays() {
-    let Some(system) = System::new("another_drop_in_that_wins_is_named_and_nothing_stays") else {
+fn another_drop_in_with_precedence_is_named_and_no_file_remains() {
+    let Some(system) = System::new("another_drop_in_with_precedence_is_named_and_no_file_remains")
+    else {
         return;
     };
     system.file("etc/systemd/network/10-v0.network", "[Match]\nName=v0\n");

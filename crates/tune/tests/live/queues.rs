@@ -31,7 +31,7 @@ fn a_queue_with_filters_is_refused_and_one_that_the_kernel_lacks() {
     }
 }
 
-/// Returns true if this kernel supports what a shell command needs; leaves nothing behind.
+/// Returns true if this kernel supports a shell command, which is undone.
 fn has(line: &str, undo: &str) -> bool {
     let ran = |line: &str| Command::new("sh").args(["-c", line]).status().unwrap();
     let has = ran(line).success();

@@ -1,6 +1,6 @@
-//! Random plans on a real kernel: applied and undone, everything is as before, byte for byte.
+//! Random plans on a real kernel: after undo the state is as before, byte for byte.
 
-#[path = "../interruptions/scene.rs"]
+#[path = "../scene/mod.rs"]
 #[allow(dead_code, unreachable_pub, missing_docs)]
 mod scene;
 
@@ -28,7 +28,7 @@ fn a_random_plan_that_is_undone_leaves_no_trace() {
     assert!(steps > count, "plans of nothing show nothing");
 }
 
-/// Applies the plan of a seed, puts it into files, and undoes it; how many steps it had.
+/// Applies the plan of a seed, persists it, and undoes it; returns the number of its steps.
 fn one(seed: u64) -> u64 {
     Netns::create().and_then(|ns| ns.enter()).unwrap();
     // Shows the devices of the namespace that it is mounted in.
@@ -72,7 +72,7 @@ fn one(seed: u64) -> u64 {
     steps
 }
 
-/// The files of a system, by chance one of those that are known.
+/// The files of a random supported system.
 fn tree(root: &Path, random: &mut scene::Random) {
     let file = |path: &str, text: &str| {
         let path = root.join(path);

@@ -12,9 +12,9 @@ use model::{
 
 use super::{judge::GAIN, recipe::DEFAULT_QUEUE, trial::cc};
 
-/// Delay under load that is not worth a shaper, µs.
+/// Delay under load below which a shaper is not useful, µs.
 const SHORT_QUEUE_US: f64 = 10_000.0;
-/// A flow that gets this much of the rate has nothing more to gain.
+/// Share of the rate from which a flow has nothing to gain.
 const FULL: f64 = 0.85;
 
 /// Properties of the path without a change.

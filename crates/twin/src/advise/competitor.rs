@@ -1,6 +1,6 @@
-//! Harm to others: the goodput of a cubic flow beside one flow with a remedy, over that beside one
-//! without (Ware et al., Beyond Jain's Fairness Index, HotNets 2019: a newcomer may do as much harm
-//! as the present flows do).
+//! Harm to others: ratio of the goodput of a cubic flow that competes with a flow with a remedy to
+//! that with a flow without it (Ware et al., Beyond Jain's Fairness Index, HotNets 2019: a newcomer
+//! may do as much harm as the present flows do).
 
 use model::{
     advice::{AdviceFigure, Change},

@@ -26,7 +26,7 @@ pub(super) struct Ended<'a> {
     pub(super) field: &'a Field<'a>,
     /// The arms that were tried to the end.
     pub(super) finalists: &'a [usize],
-    /// Those of them whose harm to others is known.
+    /// Arms whose harm to others is known.
     pub(super) checked: &'a [usize],
     pub(super) harm: &'a [(usize, Change)],
     pub(super) same: &'a [Candidate],
@@ -95,7 +95,7 @@ fn regrets(ended: &Ended<'_>) -> Vec<(usize, f64)> {
         .iter()
         .map(|arm| (*arm, worths(*arm)))
         .collect();
-    // No change is worth nothing, on every member.
+    // No change has the value 0 on every member.
     let best = |member: usize| {
         let of = all
             .iter()

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::error::TwinError;
 
-/// Something to try, and the members with it.
+/// A candidate to try, and the members with it.
 #[derive(Clone, Debug)]
 pub(super) struct Arm {
     pub(super) candidate: Candidate,

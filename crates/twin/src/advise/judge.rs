@@ -1,4 +1,4 @@
-//! Effects of a remedy: paired ratios, their worth for a goal, and the guards.
+//! Effects of a remedy: paired ratios, their value for a goal, and the guards.
 
 use model::{
     advice::{AdviceFigure, Change, Effect, Goal, Keep, Outcome},
@@ -9,10 +9,10 @@ use model::{
     twin::Twin,
 };
 
-/// A gain below this (logarithm of a ratio) is none: no change wins the tie.
+/// A gain below this (logarithm of a ratio) counts as none: no change wins the tie.
 pub(super) const GAIN: f64 = 0.05;
-/// Standard deviation of the worth of one pair, where few pairs do not show it; it counts as
-/// [`USUAL_COUNTS`] more pairs.
+/// Assumed standard deviation of the value of one pair, since few pairs do not show it; it counts
+/// as [`USUAL_COUNTS`] more pairs.
 const USUAL: f64 = 0.08;
 const USUAL_COUNTS: f64 = 2.0;
 /// Normal quantile of the bounds of a 90 % interval.
@@ -23,12 +23,12 @@ const RESOLUTION: f64 = 0.02;
 /// Error of goodput and of delay where the twin was not tested: the tolerance for the order.
 const UNTESTED: f64 = 0.35;
 /// Bounds of the guards: P99 by a share and by µs; retransmissions by a factor and absolute; the
-/// share that a competing cubic flow keeps.
+/// share that a competing cubic flow retains.
 const P99: (f64, f64) = (1.1, 5_000.0);
 const RETRANSMITTED: (f64, f64) = (3.0, 0.02);
 pub(super) const COMPETITOR: f64 = 0.8;
 
-/// One pair: values without and with the remedy, on a member.
+/// A pair of values without and with the remedy, on a member.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair<'a> {
     pub(super) member: usize,
@@ -87,7 +87,7 @@ impl Worth {
     pub(super) fn of(pairs: &[Pair<'_>], goal: Goal) -> Option<Self> {
         let all: Vec<f64> = pairs.iter().map(|p| worth(p, goal)).collect();
         let mean = stats::mean(&all)?;
-        // Bit for bit the same is no chance.
+        // Identical bits are not chance.
         if all.iter().all(|w| *w == 0.0) {
             return Some(Self {
                 median: 0.0,
@@ -170,7 +170,7 @@ fn change(
     })
 }
 
-/// Error of the twin on figures that were held out: a logarithm that 90 % keep to.
+/// Error of the twin on figures that were held out: the 90th percentile of the logarithms.
 fn error(twin: &Twin, figure: AdviceFigure, around: f64) -> f64 {
     let errors = twin.errors.as_ref();
     let known = match figure.unit() {
@@ -259,12 +259,12 @@ fn bound(keep: &Keep, a: &Outcome, b: &Outcome) -> Option<Text> {
         Some(false) => Some(text!(
             "{direction}: {bound} does not hold",
             direction = a.direction,
-            bound = keep.to_string()
+            bound = keep.text()
         )),
         None => Some(text!(
             "{direction}: cannot tell whether {bound} holds; {figure} was not measured",
             direction = a.direction,
-            bound = keep.to_string(),
+            bound = keep.text(),
             figure = keep.figure.measured()
         )),
     }
@@ -380,7 +380,7 @@ mod tests {
         assert_eq!(texts.len(), 1, "{texts:?}");
         let text = texts[0].to_string();
         assert!(
-            text.contains("cannot tell whether retransmitted<=2% holds"),
+            text.contains("cannot tell whether the share of retransmitted bytes <= 2 % holds"),
             "{text}"
         );
         after[0].retransmitted = Some(0.01);

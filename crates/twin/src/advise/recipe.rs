@@ -10,7 +10,7 @@ use model::{
     twin::Twin,
 };
 
-/// Share of the rate that a shaper lets through, so that the queue forms in it.
+/// Rate of a shaper as a share of the bottleneck's rate, so that the queue forms in the shaper.
 const SHAPED: f64 = 0.95;
 /// Buffers of recipes for "more throughput", bytes.
 const LARGE_BUFFER: u64 = 64 << 20;
@@ -24,7 +24,7 @@ const SAFE_MTU: u32 = 1280;
 /// The kernel parameter of the queue of new devices.
 pub(super) const DEFAULT_QUEUE: &str = "net.core.default_qdisc";
 
-/// Something to try: one remedy, or several together.
+/// A candidate to try: one remedy, or several together.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) name: Text,
@@ -32,7 +32,7 @@ pub(super) struct Candidate {
     pub(super) remedies: Vec<Remedy>,
 }
 
-/// All candidates; two of them may be the same change.
+/// All candidates; two of them may be equal changes.
 pub(super) fn candidates(twin: &Twin) -> Vec<Candidate> {
     let mut all: Vec<Candidate> = twin
         .remedies

@@ -5,21 +5,21 @@
 
 /// Arms that remain at the end.
 const LAST: usize = 4;
-/// Most pairs of an arm.
-const MOST_PAIRS: usize = 12;
+/// Maximum pairs of an arm.
+const MAX_PAIRS: usize = 12;
 /// Combinations that join the last round.
 pub(super) const COMBINED: usize = 3;
-/// Arms within this distance (logarithm of a ratio) of the last one that continues continue, too.
+/// Arms within this distance (logarithm of a ratio) of the last surviving arm continue, too.
 pub(super) const TIE: f64 = 0.03;
-/// This many of them at most.
+/// Maximum number of such arms.
 const TIES: usize = 2;
 
-/// One round.
+/// A round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Round {
     /// Arms in it, without that of no change.
     pub(super) arms: usize,
-    /// Pairs of each arm at its end, those of earlier rounds included.
+    /// Pairs of each arm at its end, including earlier rounds.
     pub(super) pairs: usize,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn rounds(arms: usize, allowed: usize) -> Vec<Round> {
         {
             all.push(Round {
                 arms: last.arms.div_ceil(2).max(LAST),
-                pairs: (2 * last.pairs).min(MOST_PAIRS),
+                pairs: (2 * last.pairs).min(MAX_PAIRS),
             });
         }
         all
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arm_that_ties_with_the_last_one_goes_on() {
+    fn an_arm_that_ties_with_the_last_one_continues() {
         let worths = vec![(1, 0.5), (2, 0.30), (3, 0.29), (4, 0.1)];
         assert_eq!(survivors(worths, 2), vec![1, 2, 3]);
     }

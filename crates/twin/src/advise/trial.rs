@@ -1,4 +1,4 @@
-//! Plans of a trial: one flow in each direction, and a competing cubic flow beside it.
+//! Plans of a trial: one flow in each direction, and a competing cubic flow.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub(super) fn plan(path: &Path) -> Plan {
     with(path, loads.into())
 }
 
-/// One flow in each direction, with the settings of its host.
+/// One flow in each direction, with the default congestion control of its host.
 pub(super) fn of_hosts(path: &Path) -> Plan {
     let loads = [Direction::Down, Direction::Up].map(|direction| load(path, direction, OF_HOST));
     Plan {
@@ -45,7 +45,7 @@ pub(super) fn of_hosts(path: &Path) -> Plan {
     }
 }
 
-/// One cubic flow in a direction: its goodput beside the competitor of [`beside`].
+/// One cubic flow in a direction, to measure its goodput with the competitor of [`beside`].
 pub(super) fn victim(path: &Path, direction: Direction) -> Plan {
     with(path, vec![load(path, direction, "cubic")])
 }
@@ -135,7 +135,7 @@ pub(super) fn job(
     seed: u64,
     program: &str,
 ) -> Result<job::Measure, TwinError> {
-    // One name for all, since it is part of the cache key.
+    // The same name for all, since it is part of the cache key.
     let path = Path {
         name: "trial".to_owned(),
         ..path.clone()
@@ -148,7 +148,7 @@ pub(super) fn job(
     Ok(job::Measure::new(cell, plan, program, LIMIT))
 }
 
-/// Returns the outcomes of one flow in each direction; `None` if one of them does not count.
+/// Returns the outcomes of one flow in each direction; `None` if one of them is invalid.
 pub(super) fn outcomes(run: &Run) -> Option<Vec<Outcome>> {
     [Direction::Down, Direction::Up]
         .into_iter()

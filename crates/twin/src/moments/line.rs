@@ -1,4 +1,4 @@
-//! One direction of a path.
+//! Moments of one direction of a path.
 
 use analysis::view::DirectionView;
 use model::{
@@ -19,7 +19,7 @@ use crate::error::TwinError;
 /// Rates that a lab path may have, bit/s.
 const RATES: [f64; 2] = [1e3, 1e12];
 
-/// TCP that gets this much more through than UDP shows that UDP alone was limited.
+/// Ratio of TCP to UDP that shows that only UDP was limited.
 const MORE: f64 = 1.08;
 
 /// Capacity of a buffer that nothing filled: the assumed value and the maximum, as multiples of its
@@ -31,7 +31,7 @@ const MAY_HOLD: [f64; 2] = [1.4, 4.0];
 pub struct LineMoments {
     /// Rate of the bottleneck, bit/s with Ethernet headers.
     pub rate_bps: Estimate,
-    /// True if nothing reached the rate, so that it may be higher.
+    /// True if no load reached the rate, so that it may be higher.
     pub rate_is_least: bool,
     /// Capacity of the queue, bytes with Ethernet headers; absent = nothing filled it.
     pub buffer_bytes: Option<Estimate>,
@@ -132,7 +132,7 @@ fn rate(dir: &DirectionView<'_>, headers: &Headers) -> (Estimate, bool) {
 /// Knowledge about a buffer, bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Buffer {
-    /// Something overflowed it.
+    /// It overflowed.
     Is(f64, f64),
     /// This much was in it, and it was not full.
     AtLeast(f64),
@@ -151,8 +151,8 @@ impl Buffer {
     }
 }
 
-/// The buffer: its content after overloads that filled it, the best estimate of them; else a lower
-/// bound. Without any overload, the delay that TCP adds for others.
+/// The buffer: the best estimate from its content after overloads that filled it; else a lower
+/// bound. Without overloads, from the delay that TCP adds.
 fn buffer(held: &[Held], delay_s: Option<f64>, rate_bps: f64) -> Option<Buffer> {
     let delayed = delay_s.map(|s| s * rate_bps / 8.0);
     let least = 10.0 * 1514.0;
@@ -186,7 +186,7 @@ fn burst(dir: &DirectionView<'_>, headers: &Headers, rate_bps: f64) -> Option<Es
     let wire =
         first.received as f64 * headers.on_wire(payload + f64::from(dir.view.family.udp_headers()));
     let extra = wire - rate_bps * span_s / 8.0;
-    // A policer whose bucket is smaller than a few packets lets no TCP through.
+    // TCP does not work with a policer whose bucket is smaller than a few packets.
     let least = 10.0 * 1514.0;
     Some(Estimate {
         value: extra.max(least),

@@ -8,7 +8,8 @@ use super::Estimate;
 const UNFILLED: f64 = 0.8;
 /// Losses from which on their pattern is reported.
 const ENOUGH_LOST: f64 = 20.0;
-/// Mean length of a run of losses, over that of independent ones, from which on they are bursts.
+/// Ratio of the mean length of a run of losses to that of independent losses from which they count
+/// as bursts.
 const BURSTY: f64 = 1.5;
 
 /// Loss of a direction.
@@ -18,7 +19,7 @@ pub struct LossMoments {
     pub share: Estimate,
     /// Packets that it was counted over.
     pub packets: f64,
-    /// Mean length of a run of losses, packets, where they come in bursts.
+    /// Mean length of a run of losses, packets; absent if they are not in bursts.
     pub run: Option<f64>,
 }
 

@@ -1,13 +1,11 @@
 //! Possible queues of a bottleneck, from the delay that a load adds for others and for itself.
 
 use analysis::{
+    datagrams,
     figures::added_us,
     view::{DirectionView, Load},
 };
-use model::{
-    cell::Queue,
-    run::{SweepStep, Udp},
-};
+use model::{cell::Queue, run::SweepStep};
 
 use super::{LossMoments, wire::Headers};
 
@@ -15,10 +13,11 @@ use super::{LossMoments, wire::Headers};
 const FILLED: f64 = 0.9;
 /// If TCP adds less than this share of the delay of a flood of UDP, queue management limits it.
 const MANAGED: f64 = 0.6;
-/// If a mild overload adds less than this share of the delay of a great one, it is limited, too.
+/// If a small overload adds less than this share of the delay of a large one, its delay is
+/// controlled.
 const CONTROLLED: f64 = 0.3;
 
-/// Loss in a step, beside that without overload, from which on its queue was full.
+/// Ratio of the loss in a step to the loss without overload from which its queue was full.
 const OVERFLOW: f64 = 5.0;
 /// Share of a step in which the queue fills, below which the median probe saw it full.
 const FILLING: f64 = 0.4;
@@ -33,11 +32,11 @@ const ROUND_TRIPS: f64 = 1.5;
 /// Round-trip time added by overload and full loads, s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Added {
-    /// Probes beside the smallest and the greatest overload of UDP.
+    /// Probes during the smallest and the largest overload of UDP.
     pub(super) overload: Option<[f64; 2]>,
-    /// Probes beside TCP that fills the path, the highest 95th percentile.
+    /// Probes during TCP that fills the path, the highest 95th percentile.
     pub(super) loaded: Option<f64>,
-    /// The sender's own round trip of such TCP, the highest median.
+    /// Round trip of such TCP at the sender, the highest median.
     pub(super) own: Option<f64>,
     /// Part that occurs without a queue.
     pub(super) slack: f64,
@@ -84,7 +83,7 @@ impl Added {
         let Some([mild, great]) = self.overload else {
             return self.without_overload();
         };
-        // The greatest overload may be short; the mildest lasts longest.
+        // The largest overload may be short; the smallest lasts longest.
         if great.max(mild) <= self.slack {
             return match self.own {
                 Some(own) if own > self.own_slack() => vec![Queue::FqCodel, Queue::Cake],
@@ -98,7 +97,7 @@ impl Added {
         match self.loaded {
             Some(loaded) if loaded >= MANAGED * mild => vec![Queue::Fifo],
             Some(_) => vec![Queue::Fifo, Queue::Codel, Queue::Pie],
-            // TCP filled nothing: only the flood shows the queue.
+            // TCP did not fill the queue: only the flood shows it.
             None => vec![Queue::Fifo, Queue::Codel],
         }
     }
@@ -122,20 +121,14 @@ impl Added {
     }
 }
 
-/// Round trip of the probes beside the smallest and the greatest overload that lasted long enough
-/// to show it, µs.
+/// Round trip of the probes during the smallest and the largest overload of sufficient length, µs.
 fn overload(dir: &DirectionView<'_>, rtt_s: f64) -> Option<[f64; 2]> {
     let overloads = dir.sweep()?.overloads();
     let long = overloads
         .iter()
-        .filter(|step| span_s(&step.udp) >= ROUND_TRIPS * rtt_s);
+        .filter(|step| datagrams::span_s(&step.udp) >= ROUND_TRIPS * rtt_s);
     let rtts: Vec<f64> = long.filter_map(|s| s.rtt_p50_us).collect();
     Some([*rtts.first()?, *rtts.last()?])
-}
-
-/// Time in which the datagrams of a step were sent, s.
-fn span_s(udp: &Udp) -> f64 {
-    udp.sent as f64 * f64::from(udp.payload) * 8.0 / udp.sent_bps.max(1.0)
 }
 
 /// Backlog of a queue at the end of an overload.
@@ -149,9 +142,9 @@ pub(super) struct Held {
     pub(super) full: bool,
 }
 
-/// Returns the backlog at the end of each overload. Where the queue was full most of the time, from
-/// the median delay of the probes; otherwise by counting: bytes in, less what the line carried
-/// meanwhile.
+/// Returns the backlog at the end of each overload. If the queue was full most of the time, from
+/// the median delay of the probes; otherwise the bytes in less the bytes carried by the line in
+/// that time.
 pub(super) fn held(
     dir: &DirectionView<'_>,
     headers: &Headers,
@@ -165,7 +158,7 @@ pub(super) fn held(
         // Packets lost behind the queue have entered it.
         let passed = (1.0 - loss.share.value).max(0.1);
         let wire = headers.on_wire(f64::from(udp.payload) + udp_ip);
-        let carried = wire_bps * span_s(&udp) / 8.0;
+        let carried = wire_bps * datagrams::span_s(&udp) / 8.0;
         let counted = received / passed * wire - carried;
         let full = sent - received > OVERFLOW + 2.0 * sent * loss.share.high;
         // A full queue drops the excess over the rate; while it fills, it drops nothing.

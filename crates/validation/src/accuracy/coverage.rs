@@ -26,11 +26,11 @@ repeat = true
 pub struct Coverage {
     /// Runs.
     pub runs: usize,
-    /// Runs whose stated interval of the goodput holds the median of all samples of all runs.
+    /// Runs whose stated interval of the goodput contains the median of all samples of all runs.
     pub held: usize,
     /// Pairs of runs.
     pub pairs: usize,
-    /// Pairs whose ratio was judged to differ from 1, though nothing but the seed did.
+    /// Pairs whose ratio was judged to differ from 1, although only the seed differs.
     pub different: usize,
 }
 
@@ -49,7 +49,7 @@ pub fn count(runs: &[Run]) -> Option<Coverage> {
     let held = stated
         .filter(|(low, high)| (*low..=*high).contains(&truth))
         .count();
-    // Each run with another, drawn once: neighbours share nothing but the path.
+    // Each run is paired with another, drawn once: they only have the path in common.
     let mut order: Vec<usize> = (0..runs.len()).collect();
     let mut random = Random::new(1);
     for i in (1..order.len()).rev() {

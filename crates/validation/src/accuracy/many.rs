@@ -1,5 +1,4 @@
-//! Sets and series of runs, drawn from those of [`super::pairs`], to count how often they are
-//! judged correctly.
+//! Sets and series of runs, drawn from the runs of [`super::pairs`], to count correct verdicts.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +20,13 @@ pub(super) const WITHIN: usize = 5;
 /// The counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Many {
-    /// Sets of 20 and 5 runs without a change of which a figure was judged worse or better.
+    /// Sets of 20 and 5 runs without a change in which a figure was judged worse or better.
     pub false_alarms: Count,
-    /// Goodputs judged worse by 5 runs with less capacity against 20 without, of those that
-    /// are.
+    /// Goodputs judged worse in 5 runs with less capacity against 20 without, among those truly
+    /// worse.
     pub slower: Found,
-    /// P99s judged worse by 5 runs with a larger buffer against 20 without, of those that are.
+    /// P99s judged worse in 5 runs with a larger buffer against 20 without, among those truly
+    /// worse.
     pub later: Found,
     /// The detected trends of each such goodput.
     pub trends: BTreeMap<Key, Trend>,
@@ -40,9 +40,9 @@ pub struct Many {
 /// Series of all runs without a change, in some order, with 5 of less capacity behind them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trend {
-    /// Those in which a change was reported among the last 5.
+    /// Series in which a change was reported among the last 5.
     pub found: Count,
-    /// Those in which one was reported before.
+    /// Series in which a change was reported before.
     pub early: Count,
 }
 
@@ -108,14 +108,14 @@ fn trend(before: &[f64], after: &[f64], draws: usize, random: &mut Random) -> Tr
     out
 }
 
-/// This many of them, in random order.
+/// `count` of them, in random order.
 fn drawn<T: Clone>(from: &[T], wanted: usize, random: &mut Random) -> Vec<T> {
     let mut all: Vec<&T> = from.iter().collect();
     random.shuffle(&mut all);
     all.into_iter().take(wanted).cloned().collect()
 }
 
-/// A figure of each run, as the history keeps it: the median of its valid samples.
+/// A figure of each run, as in the history: the median of its valid samples.
 fn medians(runs: &[Run], key: &Key, kind: FigureKind) -> Vec<f64> {
     let median = |run: &Run| {
         let samples = run.samples.iter().filter(|s| s.valid && s.key == *key);

@@ -16,7 +16,7 @@ use stats::Random;
 
 use super::count::{Count, Found};
 
-/// One of the paths, with the runs on it.
+/// A path with its runs.
 #[derive(Clone, Debug)]
 pub struct Pool {
     /// The path.
@@ -49,8 +49,8 @@ impl Path {
         }
     }
 
-    /// Its cell. 50 kB are 20 ms at 20 Mbit/s; of the slower path they are 19 ms at its rate, so
-    /// that its buffer holds as long. A little loss gives TCP something to vary by.
+    /// Its cell. 50 kB are 20 ms at 20 Mbit/s; for the slower path they are 19 ms at its rate, so
+    /// that its buffer has the same delay. A little loss makes TCP vary.
     ///
     /// # Errors
     /// The lab can make no such path; that would be our mistake.
@@ -85,16 +85,16 @@ pub struct Row {
     pub repeats: u32,
     /// Pairs without a change of which a figure was judged worse or better.
     pub false_alarms: Count,
-    /// Pairs with less capacity of which a goodput was judged worse, of those that truly lost
-    /// 4 % or more.
+    /// Pairs with less capacity in which a goodput was judged worse, among those that truly lost 4
+    /// % or more.
     pub slower: Found,
-    /// Pairs with a larger buffer of which a P99 was judged worse, of those that truly rose by
-    /// 4 ms or more.
+    /// Pairs with a larger buffer in which a P99 was judged worse, among those that truly rose by 4
+    /// ms or more.
     pub later: Found,
 }
 
-/// Removes the time series and the hosts' counters of a run: most of its size, and nothing that is
-/// compared.
+/// Removes the time series and the hosts' counters of a run: most of its size, and not part of a
+/// comparison.
 pub fn without_series(run: &mut Run) {
     crate::runs::without_series(run);
     for sample in &mut run.samples {
@@ -103,7 +103,7 @@ pub fn without_series(run: &mut Run) {
 }
 
 /// Draws `wanted` pairs of distinct runs of each kind, and compares them with 3, 5, 8, … repeats,
-/// up to those that were run. A pair is drawn once; a run is part of many.
+/// up to the number that were run. A pair is drawn once; a run is part of many pairs.
 pub fn count(pools: &[Pool], wanted: usize, seed: u64) -> Vec<Row> {
     let runs = |path| runs(pools, path);
     let most = pools.iter().flat_map(|pool| &pool.runs).map(blocks).max();
@@ -152,7 +152,7 @@ pub(super) fn judge(before: &[Measured], after: &[Measured]) -> Comparison {
     compare::compare(("before", before), ("after", after), &Options::default())
 }
 
-/// Returns true if a change is reported where there is none.
+/// Returns true if a change is reported although there is none.
 pub(super) fn wrong(comparison: &Comparison) -> bool {
     let worse = comparison.with(Verdict::Worse).next();
     worse.or(comparison.with(Verdict::Better).next()).is_some()
@@ -176,7 +176,7 @@ impl Truth {
     }
 }
 
-/// The steps of which the medians over all samples of all runs are so related.
+/// The steps whose medians over all samples of all runs have this relation.
 fn changed(
     before: &[Run],
     after: &[Run],
@@ -208,15 +208,16 @@ fn blocks(run: &Run) -> u32 {
     run.samples.iter().map(|s| s.block).max().unwrap_or(0)
 }
 
-/// The run as if it had ended after this many blocks. Block 0 has the steps that are not repeated.
+/// The run as if it had ended after this many blocks. Block 0 contains the steps that are not
+/// repeated.
 fn first(run: &Run, repeats: u32) -> Run {
     let mut run = run.clone();
     run.samples.retain(|sample| sample.block <= repeats);
     run
 }
 
-/// This many of all pairs, in random order: of one run with another of the same pool, or with one
-/// of another pool of `other` runs.
+/// `wanted` of all pairs, in random order: of two runs of the same pool, or with a run of another
+/// pool of `other` runs.
 fn pairs(
     runs: usize,
     other: Option<usize>,
@@ -237,7 +238,7 @@ fn pairs(
 mod tests {
     use super::*;
 
-    /// The runs that are kept were measured on the paths of these specs.
+    /// The stored runs were measured on the paths of these specs.
     #[test]
     fn the_paths_are_those_of_their_specs() {
         for (path, rate, buffer) in [
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_is_of_two_runs_and_comes_once() {
+    fn a_pair_has_two_runs_and_occurs_once() {
         let mut random = Random::new(1);
         let all = pairs(33, None, 1000, &mut random);
         assert_eq!(all.len(), 33 * 32 / 2);

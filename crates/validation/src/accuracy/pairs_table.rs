@@ -82,7 +82,7 @@ fn together(out: &mut String, rows: &[Row], many: &Many) {
     );
 }
 
-/// A line for each step: its own variation, and how often the change was found, in %.
+/// A line for each step: its variation, and the share of changes that were found, in %.
 fn each(
     out: &mut String,
     figure: &str,

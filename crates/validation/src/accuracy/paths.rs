@@ -43,7 +43,7 @@ repeat = true
 /// The plan.
 ///
 /// # Errors
-/// It is no valid plan; that would be our mistake.
+/// It is not a valid plan; that would be a bug.
 pub fn plan() -> Result<Plan, ::measure::plans::PlanError> {
     ::measure::plans::parse(PLAN)
 }
@@ -59,7 +59,7 @@ fn between(random: &mut Random, low: f64, high: f64) -> f64 {
 /// WireGuard.
 ///
 /// # Errors
-/// The lab cannot make a path; that would be our mistake.
+/// The lab cannot make a path; that would be a bug.
 pub fn cells(count: usize, seed: Seed) -> Result<Vec<Cell>, PathError> {
     let mut random = Random::new(seed.0);
     (0..count)
@@ -120,8 +120,10 @@ fn cell(number: usize, draw: &Draw) -> Result<Cell, PathError> {
         buffer: given(Buffer::Bytes(buffer)),
         delay_ns: given(Nanos(delay_ns)),
         jitter_ns: given(Nanos(micros(draw.jitter_ms) * 1000)),
-        loss: share(draw.loss_percent).map(|share| Loss::Random { share }),
-        reorder: share(draw.reorder_percent),
+        loss: Some(Loss::Random {
+            share: Parameter::given(share(draw.loss_percent)),
+        }),
+        reorder: given(share(draw.reorder_percent)),
         ..Line::default()
     };
     path.underlay = Underlay {
@@ -143,7 +145,7 @@ fn cell(number: usize, draw: &Draw) -> Result<Cell, PathError> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the type of every field")]
-fn given<T>(value: T) -> Option<Parameter<T>> {
+pub(super) fn given<T>(value: T) -> Option<Parameter<T>> {
     Some(Parameter::given(value))
 }
 
@@ -153,9 +155,9 @@ fn micros(ms: f64) -> u64 {
 }
 
 /// Percent with four decimals as a share, the float nearest to that decimal.
-fn share(percent: f64) -> Option<Parameter<Share>> {
+pub(super) fn share(percent: f64) -> Share {
     let share = (percent * 1e4).round_ties_even() / 1e6;
-    Share::new(share).map(Parameter::given)
+    Share::new(share).unwrap_or(Share::ZERO)
 }
 
 #[cfg(test)]

@@ -1,16 +1,18 @@
 //! Accuracy of the segment named by `explain`: drawn paths of two lines in series, of which at most
 //! one has a fault, measured with a third point between them.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
 use model::{
     cause::CauseCode,
-    cell::Cell,
+    cell::{self, Buffer, Cell, Local, TunnelStage},
     findings::Findings,
-    spec::{Spec, SpecError},
-    units::Seed,
+    path::{Limit, Line, Loss, Nanos, Parameter, Path, PathError, Trial, Underlay},
+    units::{Rate, Seed, Share},
 };
 use stats::{Random, wilson};
+
+use super::paths::{given, share};
 
 /// Fault of a drawn path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +30,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// All, in turn. A third of the paths has none.
+    /// All, in turn. A third of the paths has no fault.
     const TURN: [Self; 6] = [
         Self::LocalQueue,
         Self::QueueBeyond,
@@ -73,12 +75,12 @@ pub struct Drawn {
 ///
 /// # Errors
 /// A drawn path is impossible.
-pub fn draw(paths: usize, seed: Seed) -> Result<Vec<Drawn>, SpecError> {
+pub fn draw(paths: usize, seed: Seed) -> Result<Vec<Drawn>, PathError> {
     let mut random = Random::new(seed.0 ^ 0x7468_6972);
     (0..paths).map(|number| one(number, &mut random)).collect()
 }
 
-fn one(number: usize, random: &mut Random) -> Result<Drawn, SpecError> {
+fn one(number: usize, random: &mut Random) -> Result<Drawn, PathError> {
     let fault = Fault::TURN[number % Fault::TURN.len()];
     let mut between = |low: f64, high: f64| low * (high / low).powf(random.unit());
     let (slow, times, rtt) = (between(8e6, 60e6), between(1.7, 5.0), between(8.0, 80.0));
@@ -100,23 +102,69 @@ fn one(number: usize, random: &mut Random) -> Result<Drawn, SpecError> {
         Fault::LocalLoss => losses[0] = loss,
         Fault::LossBeyond => losses[1] = loss,
     }
-    let mut spec = format!("[path]\nrtt = \"{rtt:.1}ms\"\n");
-    for (table, rate, queue, lost) in [
-        ("path", path, queues[1], losses[1]),
-        ("local", local, queues[0], losses[0]),
-    ] {
-        for (direction, rate) in [("down", rate), ("up", rate / uplink)] {
-            let _ = write!(
-                spec,
-                "[{table}.{direction}]\nrate = \"{:.0}kbit\"\nbuffer = \"{queue:.0}ms\"\nloss = \"{lost:.2}%\"\n",
-                rate / 1e3
-            );
+    // In tenths of a millisecond.
+    let rtt_ns = (rtt * 10.0).round_ties_even() as u64 * 100_000;
+    let stage = |rate_bps, number: usize| Stage::new(rate_bps, queues[number], losses[number]);
+    let mut drawn = Path::named(&format!("segments-{number}"));
+    drawn.underlay = Underlay {
+        down: stage(path, 1).line(rtt_ns / 2),
+        up: stage(path / uplink, 1).line(rtt_ns - rtt_ns / 2),
+        ..Underlay::default()
+    };
+    let mut cell = drawn.cell(&Trial {
+        seed: Seed(number as u64 + 1),
+        ..Trial::default()
+    })?;
+    cell.path.local = Some(Local {
+        down: stage(local, 0).in_front(),
+        up: stage(local / uplink, 0).in_front(),
+    });
+    Ok(Drawn { fault, cell })
+}
+
+/// A line in a direction, in the precision of a spec: kbit/s, whole milliseconds and hundredths of
+/// a percent.
+struct Stage {
+    rate: Rate,
+    buffer: Buffer,
+    loss: Share,
+}
+
+impl Stage {
+    fn new(rate_bps: f64, queue_ms: f64, loss_percent: f64) -> Self {
+        let rate = Rate::from_bps((rate_bps / 1e3).round_ties_even() as u64 * 1000);
+        let queue = Duration::from_millis(queue_ms.round_ties_even() as u64);
+        Self {
+            rate,
+            buffer: Buffer::Bytes(rate.bytes_in(queue)),
+            loss: share((loss_percent * 1e2).round_ties_even() / 1e2),
         }
     }
-    let name = format!("segments-{number}");
-    let spec = Spec::parse(&name, &format!("name = \"{name}\"\n{spec}"))?;
-    let (cell, _) = spec.with_seed(number as u64 + 1).first_cell()?;
-    Ok(Drawn { fault, cell })
+
+    /// The line behind the third point.
+    fn line(&self, delay_ns: u64) -> Line {
+        Line {
+            rate_bps: given(Limit::At(self.rate)),
+            buffer: given(self.buffer),
+            delay_ns: given(Nanos(delay_ns)),
+            loss: Some(Loss::Random {
+                share: Parameter::given(self.loss),
+            }),
+            ..Line::default()
+        }
+    }
+
+    /// The line in front of the near end.
+    fn in_front(&self) -> TunnelStage {
+        TunnelStage {
+            rate: Some(self.rate),
+            buffer: self.buffer,
+            loss: match self.loss.is_zero() {
+                true => cell::Loss::None,
+                false => cell::Loss::Random(self.loss),
+            },
+        }
+    }
 }
 
 /// Returns true if the findings name the segment at fault and no other.
@@ -172,10 +220,10 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use model::cell::Loss;
+    use model::{cell::Loss, spec::Spec};
 
     #[test]
-    fn a_drawn_path_has_the_fault_it_is_said_to_have() {
+    fn a_drawn_path_has_its_stated_fault() {
         for Drawn { fault, cell } in draw(60, Seed(3)).unwrap() {
             assert!(cell.impossible().is_empty());
             let (local, path) = (cell.path.local.unwrap(), &cell.path);
@@ -188,6 +236,15 @@ mod tests {
                 Fault::LocalLoss => assert_eq!(lossy, [true, false]),
                 Fault::LossBeyond => assert_eq!(lossy, [false, true]),
             }
+        }
+    }
+
+    #[test]
+    fn a_drawn_path_is_one_that_a_spec_can_have() {
+        for Drawn { cell, .. } in draw(12, Seed(5)).unwrap() {
+            let text = model::spec::write(&cell);
+            let read = Spec::parse(&cell.name, &text).unwrap();
+            assert_eq!(read.first_cell().unwrap().0, cell);
         }
     }
 }

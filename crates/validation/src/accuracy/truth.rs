@@ -31,7 +31,7 @@ pub enum Quantity {
     Pmtu,
 }
 
-/// One comparison.
+/// A comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
     /// The quantity.
@@ -42,11 +42,11 @@ pub struct Compared {
     pub layer: Layer,
     /// Direction, if it has one.
     pub direction: Option<Direction>,
-    /// The truth, in the quantity's own unit: bit/s, µs, share, bytes.
+    /// The truth, in the unit of the quantity: bit/s, µs, share, bytes.
     pub truth: f64,
-    /// The measured value; absent if there is none.
+    /// The measured value; absent if it was not measured.
     pub measured: Option<f64>,
-    /// The stated 95 % interval, where there is one.
+    /// The stated 95 % interval, if there is one.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -172,8 +172,8 @@ fn capacity_bps(cell: &Cell, line: &Line, sample: &Sample) -> Option<f64> {
     Some(rate * packet / wire)
 }
 
-/// Propagation in both directions. A lone small packet finds the bottleneck's bucket of one packet
-/// full, and crosses it at once.
+/// Propagation in both directions. A single small packet finds the bottleneck's bucket of one
+/// packet full, and passes it without delay.
 fn base_us(cell: &Cell) -> f64 {
     cell.path.rtt().as_nanos() as f64 / 1e3
 }

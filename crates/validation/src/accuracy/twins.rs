@@ -75,13 +75,13 @@ fn times(repeats: u32) -> Repeats {
     }
 }
 
-/// Seeds of the questions, on the path and on its twin: different from those of the fit.
+/// Seeds of the questions, on the path and on its twin, different from the seeds of the fit.
 pub const SEEDS: std::ops::Range<u64> = 101..104;
 
 /// A question about the goodput in the down direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Question {
-    /// Cubic, one flow: the load that the fit has seen.
+    /// Cubic, one flow: the load of the fit.
     Unchanged,
     /// The sender uses bbr.
     Bbr,
@@ -106,7 +106,7 @@ impl Question {
         Self::LargerBuffer,
     ];
 
-    /// In a few words.
+    /// Short name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unchanged => "cubic, as measured",
@@ -203,7 +203,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Of the Runs of all seeds; `None` if nothing counts.
+    /// From the Runs of all seeds; `None` if there is no valid sample.
     pub fn of(runs: &[Run]) -> Option<Self> {
         let one = |run: &Run| {
             let of = |step, kind| {
@@ -223,7 +223,7 @@ impl Answer {
     }
 }
 
-/// One question on one path and on its twin.
+/// A question about a path and its twin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     /// Name of the path.
@@ -253,7 +253,7 @@ impl Prediction {
     }
 }
 
-/// A parameter of a twin beside the truth.
+/// A parameter of a twin, and the truth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
     /// Name of the parameter.
@@ -266,7 +266,7 @@ pub struct Fitted {
     pub interval: Option<[f64; 2]>,
 }
 
-/// The parameters of a twin beside those of the true path, of the directions together.
+/// The parameters of a twin and of the true path, over both directions.
 pub fn parameters(truth: &Cell, twin: &Path) -> Vec<Fitted> {
     let mut all = Vec::new();
     for direction in [Direction::Down, Direction::Up] {

@@ -6,6 +6,7 @@ mod fixes;
 mod pairs;
 mod segments;
 mod twins;
+mod watch;
 
 use std::{fmt::Write as _, process::ExitCode, time::Duration};
 
@@ -32,8 +33,8 @@ const WALL_LIMIT: Duration = Duration::from_secs(4 * 3600);
 
 pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    // The runs of long plans are more than a cache holds; --out keeps them. Those of twins are
-    // short and many.
+    // The runs of long plans exceed the cache; --out stores them. The runs of twins are short and
+    // many.
     let lab = Lab::open(&Config {
         cache: arguments
             .twins
@@ -51,6 +52,15 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
     }
     if let Some(paths) = arguments.segments {
         return segments::segments(bench, paths, arguments.draw).map(|()| ExitCode::SUCCESS);
+    }
+    if let Some(paths) = arguments.watch {
+        let size = watch::Size {
+            paths,
+            days: arguments.days,
+            draw: Seed(arguments.draw),
+            folder: arguments.out.as_deref(),
+        };
+        return watch::watch(bench, &size).map(|()| ExitCode::SUCCESS);
     }
     if let Some(scenarios) = arguments.causes {
         let draw = u32::try_from(arguments.draw);

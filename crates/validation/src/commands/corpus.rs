@@ -183,13 +183,13 @@ pub(super) fn cell(scenario: &Scenario, part: Part) -> anyhow::Result<Cell> {
     Ok(spec.first_cell()?.0)
 }
 
-/// Returns the file in which the Run of a scenario is kept, if Runs are.
+/// Returns the file of the stored Run of a scenario, if Runs are stored.
 fn file(arguments: &Corpus, scenario: &Scenario, part: Part) -> Option<PathBuf> {
     let name = format!("{}-{}.json", scenario.name, scenario.seed(part).0);
     arguments.runs.as_ref().map(|dir| dir.join(name))
 }
 
-/// The kept Run of a scenario.
+/// The stored Run of a scenario.
 fn kept(arguments: &Corpus, scenario: &Scenario, part: Part) -> Result<Option<Run>, Failure> {
     let Some(file) = file(arguments, scenario, part).filter(|f| f.exists()) else {
         return Ok(None);
@@ -199,7 +199,7 @@ fn kept(arguments: &Corpus, scenario: &Scenario, part: Part) -> Result<Option<Ru
     Ok(Some(run))
 }
 
-/// Keeps the Run of a scenario, if Runs are kept.
+/// Stores the Run of a scenario, if requested.
 fn keep(arguments: &Corpus, scenario: &Scenario, part: Part, mut run: Run) -> Result<(), Failure> {
     let Some(file) = file(arguments, scenario, part) else {
         return Ok(());

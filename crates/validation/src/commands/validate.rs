@@ -57,7 +57,7 @@ fn failure(error: ValidateError) -> Failure {
     }
 }
 
-/// The checks whose name has one of the given words in it; all without any.
+/// The checks whose name contains one of the given words; without words all.
 fn chosen(only: &[String]) -> Result<Vec<Check>, Failure> {
     let all = validate::checks();
     let lower = |text: &str| text.to_lowercase();

@@ -12,7 +12,7 @@ use model::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Something of a path that may cost goodput or latency.
+/// A property of a path that may cost goodput or latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
@@ -36,7 +36,7 @@ pub enum Fault {
     ReceiveBuffer(Side),
     /// This host's send buffer is limited.
     SendBuffer(Side),
-    /// A shaper on this host's own device.
+    /// A shaper on a device of this host.
     Shaper(Side),
     /// A plain queue under that shaper.
     OwnQueue(Side),
@@ -49,9 +49,9 @@ pub enum Fault {
 /// Findings about a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Codes {
-    /// Those that name it.
+    /// Codes of causes that name it.
     pub right: &'static [CauseCode],
-    /// Those that are true beside it without naming it.
+    /// Codes that are also true, without naming it.
     pub also: &'static [CauseCode],
 }
 
@@ -59,7 +59,7 @@ impl Fault {
     /// The findings about it, with the reason for each companion.
     pub fn codes(self) -> Codes {
         let (right, also): (&[_], &[_]) = match self {
-            // The sender decides the cost of loss: the far host, or one whose peer has bbr.
+            // The cost of loss depends on the sender: the far host, or a host whose peer has bbr.
             Self::Loss(Direction::Down) => (
                 &[CauseCode::RANDOM_LOSS],
                 &[CauseCode::FAR_END_LIMIT, CauseCode::CC_ON_WRONG_HOST],
@@ -84,7 +84,7 @@ impl Fault {
                 &[CauseCode::SEND_BUFFER],
                 &[CauseCode::HOST_SETTINGS, CauseCode::FAR_END_LIMIT],
             ),
-            // The shaper's own queue, whatever it is, is the host's queue.
+            // The queue of the shaper, of any kind, is the host's queue.
             Self::Shaper(_) => (
                 &[CauseCode::LEFTOVER_SHAPER],
                 &[CauseCode::BUFFERBLOAT_LOCAL, CauseCode::WRONG_QUEUE],
@@ -95,15 +95,15 @@ impl Fault {
             ),
             Self::TunnelMtu => (&[CauseCode::FRAGMENTATION], &[]),
             Self::Neighbours(_) => (&[CauseCode::SHARED_LINE], &[]),
-            // No rule names these: the right answer is to name nothing, and not CauseCode::HEALTHY.
+            // No rule names these: the correct result is no cause, but not CauseCode::HEALTHY.
             Self::Duplicates(_) | Self::ShortBuffer(_) | Self::QueueManagement(_) => (&[], &[]),
         };
         Codes { right, also }
     }
 
-    /// Returns true if it only leaves each flow its fair share of a line that others use, too: a
-    /// queue that isolates flows is meant to do that, and the ends cannot tell the share from the
-    /// line.
+    /// Returns true if it only limits each flow to its fair share of a line that others use, too:
+    /// that is the purpose of flow isolation, and the ends cannot distinguish the share from the
+    /// rate of the line.
     pub fn is_fair_share(self, cell: &Cell) -> bool {
         let (Self::Neighbours(d) | Self::QueueManagement(d)) = self else {
             return false;
@@ -115,7 +115,7 @@ impl Fault {
         keeps_apart && cell.cross.iter().any(|c| c.directions.contains(&d))
     }
 
-    /// Returns the causes that are true of its setting alone, whether or not it costs anything.
+    /// Returns the causes that are true because of its setting, with or without a cost.
     pub fn always(self) -> &'static [CauseCode] {
         match self {
             Self::ReceiveBuffer(_) | Self::SendBuffer(_) => &[CauseCode::HOST_SETTINGS],
@@ -197,11 +197,11 @@ impl Fault {
 
 /// Fewest packets of a buffer that is not short.
 const SHORT_PACKETS: u32 = 20;
-/// A queue below this cannot add the delay that matters, seconds.
+/// A queue below this cannot add a relevant delay, seconds.
 const SHALLOW_S: f64 = 0.025;
 
-/// Codes that are true of the ends whether or not it costs anything: the packets of a tunnel are
-/// one flow to `fq`, which holds 100 of a flow (`flow_limit`, tc-fq(8)).
+/// Codes that are true of the ends with or without a cost: the packets of a tunnel are one flow for
+/// `fq`, which queues 100 packets of a flow (`flow_limit`, tc-fq(8)).
 pub fn of_setting(cell: &Cell) -> Vec<CauseCode> {
     let at_ends = cell.tunnel.as_ref().is_some_and(|t| t.at == TunnelAt::Ends);
     let fq = [Side::Near, Side::Far]
@@ -221,7 +221,7 @@ pub fn is_tunnel_between(cell: &Cell) -> bool {
     tunnel.is_some_and(|t| t.at == TunnelAt::Routers)
 }
 
-/// All faults of a path that may cost anything, in a fixed order.
+/// All faults of a path that may have a cost, in a fixed order.
 pub fn of(cell: &Cell) -> Vec<Fault> {
     let mut faults = Vec::new();
     for direction in [Direction::Down, Direction::Up] {

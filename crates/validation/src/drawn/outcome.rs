@@ -1,4 +1,4 @@
-//! A scenario with its truth and the findings: one line of the result.
+//! Result of a scenario: its truth and the findings, as one line.
 
 use std::collections::BTreeSet;
 
@@ -28,14 +28,14 @@ pub struct Outcome {
     pub plan: String,
     /// Rate down and up, Mbit/s.
     pub rate_mbps: [f64; 2],
-    /// Propagation delay there and back, ms.
+    /// Two-way propagation delay, ms.
     pub rtt_ms: f64,
     /// True if the path has a tunnel.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tunnel: bool,
     /// True causes.
     pub causes: Vec<Cause>,
-    /// Codes that are allowed beside them.
+    /// Codes that are allowed in addition.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub also: BTreeSet<CauseCode>,
     /// Codes that are allowed in some directions.
@@ -69,22 +69,22 @@ pub struct FoundCause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judged {
-    /// A true cause, in the right direction; nothing or CauseCode::HEALTHY where nothing is wrong.
+    /// A true cause in the right direction; or nothing or CauseCode::HEALTHY on a healthy path.
     Right,
     /// A true cause in the wrong direction.
     WrongDirection,
-    /// Something is wrong that a rule could name, and nothing is named.
+    /// No finding although a rule could name the fault.
     Silent,
-    /// "Healthy" where something is wrong.
+    /// "Healthy" on a path with a fault.
     CalledHealthy,
-    /// Another cause than the true ones.
+    /// A cause that is not among the true ones.
     WrongCause,
     /// A problem on a healthy path.
     FalseAlarm,
 }
 
 impl Judged {
-    /// In words, for tables.
+    /// Description for tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Right => "right",
@@ -136,12 +136,12 @@ impl Outcome {
         format!("drawn-{}-{:05}", self.draw, self.index)
     }
 
-    /// Returns true if nothing is wrong.
+    /// Returns true if there is no fault.
     pub fn is_healthy(&self) -> bool {
         self.causes.is_empty()
     }
 
-    /// The first finding that asserts something and is not merely allowed.
+    /// The first asserting finding that is not merely allowed.
     pub fn first(&self) -> Option<&FoundCause> {
         let mut found = self.found.iter();
         found.find(|s| s.asserts() && !self.allows(s))
@@ -175,8 +175,8 @@ impl Outcome {
         largest.is_some_and(|c| first.is_some_and(|code| c.codes.contains(code)))
     }
 
-    /// A path counts as full from 85 % of its goodput, so up to there "healthy" is not wrong; but
-    /// it is with delay under load or a tunnel that does not fit.
+    /// A path counts as full from 85 % of its goodput, so up to there "healthy" is not wrong,
+    /// except with delay under load or a tunnel MTU that does not fit.
     fn may_be_healthy(&self) -> bool {
         let only_goodput = |c: &Cause| !c.fault.is_of_latency() && c.fault != Fault::TunnelMtu;
         self.causes.iter().all(only_goodput) && (self.is_healthy() || self.recovers < FULL)
@@ -234,8 +234,8 @@ impl Outcome {
         advised && !true_codes.any(calls)
     }
 
-    /// Each code that is asserted, with whether it is right and in the right direction; without
-    /// those that are allowed.
+    /// Each asserted code, with flags for a true cause and for the right direction; without allowed
+    /// codes.
     pub fn asserted(&self) -> Vec<(&FoundCause, bool)> {
         let mut seen = BTreeSet::new();
         let asserted = self
@@ -253,8 +253,8 @@ impl FoundCause {
         self.severity > Severity::Info || self.code == CauseCode::HEALTHY
     }
 
-    /// The direction it is about, if it is about one. A queue of a host belongs to the direction in
-    /// which it sends.
+    /// The direction it concerns, if any. A queue of a host belongs to the direction in which it
+    /// sends.
     fn direction(&self) -> Option<Direction> {
         const OF_SENDERS: [CauseCode; 3] = [
             CauseCode::LEFTOVER_SHAPER,
@@ -273,7 +273,7 @@ impl FoundCause {
 pub(super) mod tests {
     use super::*;
 
-    /// A path with these faults as causes, each in its own direction, and these findings.
+    /// A path with these faults as causes, each in its direction, and these findings.
     pub(in crate::drawn) fn outcome(
         faults: &[Fault],
         found: &[(CauseCode, Option<Direction>, Severity)],

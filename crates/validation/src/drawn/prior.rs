@@ -67,7 +67,7 @@ fn limit<T>(value: T) -> Option<Parameter<Limit<T>>> {
     given(Limit::At(value))
 }
 
-/// One of some values with weights.
+/// A random one of some weighted values.
 fn pick<T: Copy>(random: &mut Random, of: &[(T, usize)]) -> T {
     let mut at = random.below(of.iter().map(|(_, weight)| weight).sum());
     for (value, weight) in of {
@@ -90,7 +90,7 @@ fn between(random: &mut Random, low: f64, high: f64) -> f64 {
     (low.ln() + random.unit() * (high / low).ln()).exp()
 }
 
-/// One or both directions, each of the three with the same chance.
+/// Down, up or both, with equal probability.
 fn directions(random: &mut Random) -> &'static [Direction] {
     const OF: [&[Direction]; 3] = [
         &[Direction::Down],

@@ -10,18 +10,18 @@ use crate::accuracy::count::Count;
 /// The counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Score {
-    /// Scenarios of which the first finding is right.
+    /// Scenarios whose first finding is right.
     pub right: Count,
-    /// Those of them with a cause that a rule can name.
+    /// The part of them with a cause that a rule can name.
     pub right_named: Count,
-    /// Those of them whose first finding is the cause with the largest weight.
+    /// Scenarios whose first finding is the cause with the largest weight.
     pub largest: Count,
     /// Healthy paths with a false alarm.
     pub false_alarms: Count,
-    /// Scenarios whose first finding is a true cause in the wrong direction, of those with a first
-    /// finding that is a true cause.
+    /// Scenarios whose first finding is a true cause in the wrong direction, among those whose
+    /// first finding is a true cause.
     pub misplaced: Count,
-    /// Scenarios whose first remedy is another congestion control, wrongly.
+    /// Scenarios whose first remedy is another congestion control although no cause requires it.
     pub wrong_congestion_control: Count,
     /// Number of scenarios by judgement.
     pub judged: BTreeMap<Judged, usize>,
@@ -41,7 +41,7 @@ pub struct Score {
 pub struct Bin {
     /// Lower bound.
     pub from: f64,
-    /// Upper bound, exclusive but for the last.
+    /// Upper bound, exclusive except for the last.
     pub to: f64,
     /// Mean of the stated confidence.
     pub stated: f64,
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(score.false_alarms, Count { hits: 1, of: 2 });
         assert_eq!(score.misplaced, Count { hits: 1, of: 2 });
         assert_eq!(score.by_fault["loss"], Count { hits: 1, of: 3 });
-        // 0.9 was stated three times, and was true once: one was in the other direction.
+        // 0.9 was stated three times, and was correct once: one was in the other direction.
         assert_eq!(score.bins.len(), 1);
         assert_eq!(score.bins[0].right, Count { hits: 1, of: 3 });
     }

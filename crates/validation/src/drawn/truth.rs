@@ -1,14 +1,15 @@
 //! The truth of a path, by counterfactual cells: the same path without one of its faults.
 //!
-//! A fault is a cause if its removal recovers enough to matter. Goodput matters from [`SHARE`] of
-//! the path's capacity without the fault, latency from [`ADDED_US`] that the load adds and that
-//! falls to less than half of it (three packets on slow lines). Both must hold in the mean of the
-//! seeds, and half of it in each. A fault that recovers less, down to half of that share, is
-//! allowed and not required.
+//! A fault is a cause if its removal recovers a relevant amount. Goodput is relevant from [`SHARE`]
+//! of the path's capacity without the fault, latency if the load adds at least [`ADDED_US`] (three
+//! packets on slow lines) that fall to less than half. Both must hold in the mean of the seeds, and
+//! half of it in each. A fault that recovers less, down to half of that share, is allowed and not
+//! required.
 //!
-//! Faults can mask each other: removing one alone recovers nothing while another limits as much. So
-//! where the removal of all recovers more than that of any, each fault is also measured alone: one
-//! whose cost alone matters is a cause if nothing else is, and allowed otherwise.
+//! Faults can mask each other: removing a single one recovers nothing while another one limits as
+//! much. So if the removal of all recovers more than that of any single one, each fault is also
+//! measured alone: a fault with a relevant cost alone is a cause if there is no other, and allowed
+//! otherwise.
 
 mod judged;
 mod probes;
@@ -23,9 +24,9 @@ use super::fault::{self, Fault};
 pub(super) use judged::allows;
 pub use probes::{Figures, Probe};
 
-/// Share of goodput that matters.
+/// Relevant share of goodput.
 pub const SHARE: f64 = 0.1;
-/// Delay that a load adds and that matters, µs: the boundary of grades A and B of common tests.
+/// Relevant delay added by a load, µs: the boundary of grades A and B of common tests.
 pub const ADDED_US: f64 = 30_000.0;
 /// Share of goodput up to which a path may also be called healthy: a path counts as full from 85 %.
 pub const FULL: f64 = 0.15;
@@ -37,7 +38,7 @@ pub struct Truth {
     pub causes: Vec<Cause>,
     /// Codes that are allowed, and count neither as right nor as wrong.
     pub also: BTreeSet<CauseCode>,
-    /// Codes that are allowed in some directions: of faults that matter little there, also where
+    /// Codes that are allowed in some directions: of faults with a small effect there, also if
     /// another fault with the same code is a cause.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<Allowed>,
@@ -52,11 +53,11 @@ pub struct Truth {
 pub struct Allowed {
     /// The code.
     pub code: CauseCode,
-    /// The directions; none if its fault has none.
+    /// The directions; empty if its fault has none.
     pub directions: Vec<Direction>,
 }
 
-/// A fault that matters.
+/// A fault with a relevant effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
     /// The fault.
@@ -67,7 +68,7 @@ pub struct Cause {
     pub directions: Vec<Direction>,
     /// Its share of the recovery by all causes; they sum up to 1.
     pub weight: f64,
-    /// True if its removal alone recovers nothing.
+    /// True if removing only this fault recovers nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub masked: bool,
 }
@@ -100,7 +101,7 @@ pub struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    /// Starts with nothing measured.
+    /// Starts without measurements.
     pub fn new(cell: &'a Cell) -> Self {
         Self {
             cell,
@@ -222,7 +223,7 @@ fn without(faults: &[Fault], fault: Fault) -> Vec<Fault> {
     faults.iter().filter(|f| **f != fault).copied().collect()
 }
 
-/// The mean; 0 of nothing.
+/// The mean; 0 without values.
 fn mean(values: &[f64]) -> f64 {
     stats::mean(values).unwrap_or(0.0)
 }

@@ -19,7 +19,7 @@ pub struct Score {
     pub left_alone: Count,
     /// Paths with a cause on which a change was kept.
     pub kept: Count,
-    /// Kept changes each of whose settings is on a host where it acts on a figure that improved.
+    /// Kept changes whose settings are all on a host where they affect an improved figure.
     pub right_host: Count,
     /// Kept changes whose improved figures all lie in their predicted intervals.
     pub as_predicted: Count,
@@ -30,7 +30,7 @@ pub struct Score {
     /// Paths that are not worse afterwards: nothing was kept and the hosts are as before, or no
     /// figure is worse beyond its bound with another seed.
     pub not_worse: Count,
-    /// Hosts that were as before where nothing was kept.
+    /// Hosts that are unchanged because nothing was kept.
     pub undone: Count,
 }
 
@@ -83,8 +83,8 @@ fn count(score: &mut Score, kept: &Try, again: Option<&Try>) {
     }
 }
 
-/// Returns true if a setting is on a host where it acts on a direction that improved: for the data
-/// it sends, its own settings, for the data it receives, its windows and ingress shapers.
+/// Returns true if a setting is on a host where it affects a direction that improved: settings
+/// affect sent data, windows and ingress shapers received data.
 fn acts(remedy: &Remedy, figures: &[Proved]) -> bool {
     let Some(side) = remedy.on.side() else {
         return false;

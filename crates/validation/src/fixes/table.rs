@@ -89,8 +89,8 @@ fn untried(fixed: &Fixed) -> &'static str {
     }
 }
 
-/// Returns the outcome of a change: of the figures that improved or should have, the one that
-/// changed most.
+/// Returns the outcome of a change: the largest change among the figures that improved or should
+/// have.
 fn result(last: &Try) -> String {
     let Some(decision) = last.decision else {
         return format!("not tried: {}", last.why.join("; "));

@@ -1,4 +1,4 @@
-//! Checks of AQMs: they keep the delay of their queue at their target.
+//! Checks of AQMs: the delay of their queue is at their target.
 
 use model::cell::Queue;
 

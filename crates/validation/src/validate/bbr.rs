@@ -47,7 +47,7 @@ fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     for (loss, p) in [("0.1%", 0.001), ("1%", 0.01), ("2%", 0.02), ("5%", 0.05)] {
         line("bbr", loss, Expect::at_least(0.95 * (1.0 - p)));
     }
-    // Its probes at 1.25 of the rate find nothing any more when a fifth of them is lost.
+    // Its probes at 1.25 of the rate detect no more capacity when a fifth of them is lost.
     line("bbr", "15%", Expect::at_least(0.5 * 0.85));
     line("bbr", "20%", Expect::at_most(0.5 * 0.8));
     line("cubic", "0.1%", Expect::at_most(0.2));

@@ -1,4 +1,4 @@
-//! One check, its input, and the reasons why it may fail to run.
+//! A check, its input, and the reasons why it may fail to run.
 
 use std::sync::atomic::AtomicBool;
 
@@ -7,7 +7,7 @@ use model::spec::SpecError;
 
 use super::{line::Line, outcome::Outcome};
 
-/// One check: its work, and its judge.
+/// A check: its cells, and its judge.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
     /// Name; its lines are named `name: detail`.
@@ -25,7 +25,7 @@ pub(super) enum Work {
     Twice(&'static str, Judge),
     /// A comparison with a program of this host.
     Program(fn(Bench<'_>) -> Result<Vec<Line>, ValidateError>),
-    /// No cells of its own: it judges those of all others.
+    /// No own cells: it judges the cells of all others.
     All(Judge),
 }
 

@@ -1,4 +1,4 @@
-//! Checks of clean fast paths: their rate limits them, and nothing of the lab does.
+//! Checks of clean fast paths: only their rate limits them, not the lab.
 
 use model::{record::MemoryCounter, row::RowFigure};
 

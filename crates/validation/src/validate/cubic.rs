@@ -57,8 +57,8 @@ fn epochs(series: &[(f64, TcpInfo)]) -> Vec<Epoch> {
     epochs.into_iter().skip(1).collect()
 }
 
-/// K from each point of the curve's first half, where a segment more or less matters little:
-/// W = C (t - K)^3 + Wmax.
+/// K from each point of the curve's first half, where a single segment has little effect: W = C (t
+/// - K)^3 + Wmax.
 fn measured_k(epoch: &Epoch) -> Option<f64> {
     let half = cubic_k(epoch.target) / 2.0;
     let inside = epoch.points.iter().filter(|(t, _)| (0.5..half).contains(t));
@@ -73,7 +73,7 @@ fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
         return Vec::new();
     };
     let all = epochs(&s.senders());
-    // The last one may have been cut off.
+    // The last epoch may be incomplete.
     let whole = all.split_last().map_or(&[][..], |(_, whole)| whole);
     let one = |(number, epoch): (usize, &Epoch)| {
         // The window follows the curve with up to a round trip between.

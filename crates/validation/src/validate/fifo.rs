@@ -43,7 +43,7 @@ fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
         let truth = most_bytes(s).map(|bytes| drain_s(bytes, s.rate_mbps() * 1e6) * 1e3);
         let expect = Expect::near(expected, packet);
         lines.push(Line::new(format!("{label}, queue"), expect, truth, "ms"));
-        // A probe takes the last place: it waits for the N - 1 packets before it.
+        // A probe takes the last place in the queue: it waits for the N - 1 packets before it.
         let expect = Expect::near(expected - packet, packet);
         let slowest = s.probes_ms(false).into_iter().reduce(f64::max);
         let waited = slowest.map(|ms| ms - s.rtt_s() * 1e3);
@@ -53,7 +53,7 @@ fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
 }
 
 /// If the sender's own limit reached into the bottleneck, its queue could not fill: that limit is
-/// a millisecond's worth of packets (`tcp_small_queue_check`, net/ipv4/tcp_output.c).
+/// the packets of a millisecond (`tcp_small_queue_check`, net/ipv4/tcp_output.c).
 fn judge_small_queues(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     let one = |s: &Outcome<'_>| {
         let full = buffer_packets(s) * FRAME;

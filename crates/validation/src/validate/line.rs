@@ -19,7 +19,7 @@ pub struct Expect {
 }
 
 impl Expect {
-    /// `value`, give or take `tolerance`.
+    /// `value` ± `tolerance`.
     pub fn near(value: f64, tolerance: f64) -> Self {
         Self {
             value: Some(value),
@@ -28,7 +28,7 @@ impl Expect {
         }
     }
 
-    /// `value`, give or take this share of it.
+    /// `value` ± a share of it.
     pub fn within(value: f64, share: f64) -> Self {
         Self::near(value, value.abs() * share)
     }
@@ -124,7 +124,7 @@ pub struct Line {
     pub check: String,
     /// Expected value.
     pub expected: Expect,
-    /// Measured value; absent if there is none.
+    /// Measured value; absent if it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub got: Option<f64>,
     /// Unit of both.
@@ -165,7 +165,7 @@ impl Line {
         Self { source, ..self }
     }
 
-    /// The same line where a difference is documented; a value that is missing still fails.
+    /// The same line with a documented difference; a missing value still fails.
     pub(super) fn known(self, why: &str) -> Self {
         if self.verdict != Verdict::Fail || self.got.is_none() {
             return self;
@@ -177,7 +177,7 @@ impl Line {
         }
     }
 
-    /// A line without a value, because something went wrong.
+    /// A line without a value, because of an error.
     pub(super) fn failed(what: String, why: impl ToString) -> Self {
         Self {
             reason: Some(why.to_string()),

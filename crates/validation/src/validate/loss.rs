@@ -66,8 +66,8 @@ fn random(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     lines
 }
 
-/// Lengths of the gaps in the numbers, and how far their ends are apart. The cell writes a record
-/// a datagram.
+/// Lengths of the gaps in the numbers, and the distances of their ends. The cell writes a record a
+/// datagram.
 fn gaps(samples: &[UdpSample]) -> Vec<(u64, u64)> {
     let mut gaps = Vec::new();
     let mut before = 0;

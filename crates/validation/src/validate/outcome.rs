@@ -25,7 +25,7 @@ impl<'a> Outcome<'a> {
         Ok(Self { cell, result, rows })
     }
 
-    /// The row of the measured traffic; nothing if it must not be counted.
+    /// The row of the measured traffic; `None` if it is invalid.
     pub(super) fn row(&self) -> Option<&Row> {
         self.group(None)
     }
@@ -44,7 +44,7 @@ impl<'a> Outcome<'a> {
         self.row()?.goodput_mbps
     }
 
-    /// Rate of the bottleneck, Mbit/s; not a number if there is none.
+    /// Rate of the bottleneck, Mbit/s; NaN without a rate.
     pub(super) fn rate_mbps(&self) -> f64 {
         let bps = self.cell.path.down.rate.map(Rate::bps);
         bps.map_or(f64::NAN, |bps| bps as f64 / 1e6)

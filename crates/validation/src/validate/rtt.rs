@@ -9,8 +9,8 @@ pub(super) const CHECKS: &[Check] = &[Check {
 }];
 
 /// Each of the two delays ends with a timer. The guest's clock advances in steps of 256 ns
-/// (`TIMER_MULTIPLIER`, arch/um/kernel/time.c), so a timer may find that it is not yet time, and
-/// is set again for the shortest time there is, 500 ns (`TIMER_MIN_DELTA`).
+/// (`TIMER_MULTIPLIER`, arch/um/kernel/time.c), so a timer may expire early, and is restarted with
+/// the minimum of 500 ns (`TIMER_MIN_DELTA`).
 const TOLERANCE_MS: f64 = 2.0 * (256.0 + 500.0) / 1e6;
 
 fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {

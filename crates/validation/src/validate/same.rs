@@ -1,4 +1,4 @@
-//! Checks of repeatability: a cell gives the same bytes again, and others with another seed.
+//! Checks of reproducibility: a cell gives the same bytes again, and others with another seed.
 
 use super::{Check, Expect, Line, Work, outcome::Outcome};
 
@@ -8,7 +8,7 @@ pub(super) const CHECKS: &[Check] = &[Check {
     work: Work::Twice(include_str!("specs/same.toml"), judge),
 }];
 
-/// Each cell comes twice, one after the other; then its sibling with another seed.
+/// Each cell is in the list twice, followed by the same cell with another seed.
 fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     let digest = |s: &Outcome<'_>| s.result.digest.clone();
     let one = |[first, again, other, _]: &[Outcome<'_>; 4]| {

@@ -12,10 +12,10 @@ pub(super) const CHECKS: &[Check] = &[Check {
     work: Work::Cells(include_str!("specs/share.toml"), judge),
 }];
 
-/// Ours: the paper gives no spread for its 40 %.
+/// Chosen here: the paper gives no spread for its 40 %.
 const TOLERANCE: f64 = 0.1;
 
-/// Reason why the model's line is no failure.
+/// Reason why the model's line is not a failure.
 const DIFFERS: &str =
     "BBR gets less than by the model; not explained in full, see docs/validation.md";
 

@@ -60,7 +60,7 @@ impl Arrived {
         Self(all.into_iter().map(frames).collect())
     }
 
-    /// Bytes by this time: those of the last sample before, and its own time.
+    /// Bytes up to this time: those of the last earlier sample, with the time of that sample.
     fn by(&self, at: f64) -> Option<(f64, f64)> {
         self.0.iter().rev().find(|(t, _)| *t <= at).copied()
     }
@@ -83,7 +83,7 @@ fn series(outcomes: &[Outcome<'_>]) -> Vec<Line> {
         let most = waiting
             .map(|q| q.backlog_bytes as f64 / FRAME)
             .reduce(f64::max);
-        // One packet being sent by the shaper is no queue.
+        // A packet in transmission by the shaper is not a queue.
         let queue = match policed > s.rate_mbps() {
             true => Expect::near(100.0, 0.0),
             false => Expect::at_most(1.0),
@@ -150,7 +150,7 @@ fn steps(outcomes: &[Outcome<'_>]) -> Vec<Line> {
 
 /// The rates of each second, and the times of the changes: where the straight lines of the bytes
 /// before and after a change cross. A delay without faults comes before the bottleneck, so that
-/// nothing is between it and the receiver.
+/// nothing delays packets after it.
 fn one_line_rate(s: &Outcome<'_>) -> Vec<Line> {
     let queue = s.factor("path.down.queue");
     let arrived = Arrived::of(s);
@@ -214,7 +214,7 @@ fn quantiles(outcomes: &[Outcome<'_>]) -> Vec<Line> {
         .map(|quantile| {
             let (share, added) = (quantile.share.get(), quantile.delay.as_secs_f64() * 1e3);
             let within = rtts.iter().filter(|rtt| **rtt <= base + added + rounding);
-            // The largest value has its own share.
+            // The largest value has a separate share.
             let expected = match share {
                 share if share > 0.98 => Expect::exactly(100.0),
                 share => Expect::near(100.0 * share, 100.0 * binomial_99(n, share) / n + 0.5),

@@ -32,7 +32,7 @@ impl Report {
 
 const HEADING: [&str; 5] = ["check", "expected", "got", "verdict", "source"];
 
-/// The table, and a last line that counts.
+/// The table, and a last line with counts.
 pub fn table(report: &Report) -> String {
     let rows = report.lines.iter().map(row).collect();
     let mut out = plain::table(&HEADING, &[], rows);

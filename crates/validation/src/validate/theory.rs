@@ -1,4 +1,4 @@
-//! Formulas of the sources. Nothing here was taken from the lab.
+//! Formulas of the sources, independent of the lab.
 
 /// Bytes of a full packet on the wire with its Ethernet header, MTU 1500.
 pub(super) const FRAME: f64 = 1514.0;
@@ -13,7 +13,7 @@ pub(super) const MSS_V6: f64 = 1428.0;
 /// The same over IPv4 in a tunnel with the default MTU of 1420.
 pub(super) const MSS_TUNNEL: f64 = 1368.0;
 
-/// Bytes WireGuard puts on a packet over IPv4: 20 (IP) + 8 (UDP) + 16 (its header) + 16 (tag).
+/// Bytes that WireGuard adds to a packet over IPv4: 20 (IP) + 8 (UDP) + 16 (its header) + 16 (tag).
 pub(super) const WIREGUARD_V4: f64 = 60.0;
 
 /// The same over IPv6.
@@ -58,8 +58,8 @@ pub(super) fn cubic_k(window_max: f64) -> f64 {
     (window_max * (1.0 - BETA) / C).cbrt()
 }
 
-/// BBR's share of a FIFO that it has in common with loss-based flows (Ware et al., IMC 2019,
-/// section 4): `bdps` is the buffer in BDP, `packets` the same in packets, `flows` BBR's flows.
+/// BBR's share of a FIFO shared with loss-based flows (Ware et al., IMC 2019, section 4): `bdps` is
+/// the buffer in BDP, `packets` the same in packets, `flows` BBR's flows.
 pub(super) fn bbr_share(bdps: f64, packets: f64, flows: f64, buffer_s: f64, rtt_s: f64) -> f64 {
     let others = (0.5 - 1.0 / (2.0 * bdps) - 4.0 * flows / packets).max(0.0);
     // Each 10 s it stays below 4 packets until its own have left the queue, and 0.2 s longer.

@@ -38,7 +38,8 @@ fn jitter(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     let (middle, width) = (s.rtt_s() * 1e3, s.cell.path.down.jitter.as_secs_f64() * 1e3);
     let n = rtts.len() as f64;
     let deviation = width / 3f64.sqrt();
-    // One of n samples comes within 5 / n of the range to either bound, but for one case in 150.
+    // The closest of n samples is within 5 / n of the range to either bound, except in one case of
+    // 150.
     let edge = 2.0 * width * 5.0 / n;
     let least = rtts.iter().copied().reduce(f64::min);
     let most = rtts.iter().copied().reduce(f64::max);

@@ -1,4 +1,4 @@
-//! Pages of the documentation whose tables are made from kept results.
+//! Pages of the documentation whose tables are generated from stored results.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The keys of a config with their defaults: for the reader, the search for the nearest key and the
+//! Keys of a config with their defaults, for the parser, the search for the nearest key and the
 //! reference.
 
 /// A key, its default as text, and its meaning.

@@ -21,12 +21,12 @@ use super::{
 };
 use crate::post::Url;
 
-/// One thing that is wrong.
+/// A problem of a config.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// The line, from 1.
     pub line: usize,
-    /// The dotted key; empty if the text is no TOML.
+    /// The dotted key; empty if the text is not TOML.
     pub key: String,
     /// The error, with valid alternatives.
     pub reason: Reason,
@@ -66,7 +66,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The table that a text is; `None` if it is no TOML.
+/// The root table of a text; `None` if it is not TOML.
 pub(super) fn root<'a>(text: &'a str, problems: &mut Vec<Problem>) -> Option<DeTable<'a>> {
     let lines = Lines::of(text);
     let (root, errors) = DeTable::parse_recoverable(text);
@@ -244,7 +244,7 @@ impl<'a, 'p> Section<'a, 'p> {
         })
     }
 
-    /// A time from one to the next, s; `never` is none. Days are understood, too.
+    /// An interval, s; `None` for `never`. Days are accepted, too.
     pub(super) fn every(
         &mut self,
         key: &str,
@@ -256,12 +256,14 @@ impl<'a, 'p> Section<'a, 'p> {
             if text == "never" {
                 return Ok(None);
             }
-            let span = match text
-                .strip_suffix('d')
-                .map(|days| days.trim().parse::<u64>())
-            {
-                Some(Ok(days)) => Duration::from_secs(days.saturating_mul(86_400)),
-                _ => quantity::duration(text)?,
+            let long = [('d', 86_400), ('h', 3600)];
+            let long = long.into_iter().find_map(|(unit, seconds)| {
+                let count = text.strip_suffix(unit)?.trim().parse::<u64>().ok()?;
+                Some(Duration::from_secs(count.saturating_mul(seconds)))
+            });
+            let span = match long {
+                Some(span) => span,
+                None => quantity::duration(text)?,
             };
             match (least_s..=most_s).contains(&span.as_secs()) {
                 true => Ok(Some(span)),

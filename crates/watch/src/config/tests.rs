@@ -73,6 +73,22 @@ fn never_is_a_time_and_days_are_understood() {
     );
 }
 
+/// "2h", which the reference names as a default, was an unknown unit.
+#[test]
+fn the_defaults_of_the_reference_can_be_written() {
+    for (key, default, meaning) in keys::PATH {
+        if !meaning.starts_with("time between") {
+            continue;
+        }
+        let text = format!("[[path]]\nhost = \"a\"\n{key} = \"{default}\"\n");
+        let written = parse("w.toml", &text).unwrap();
+        assert_eq!(
+            written,
+            parse("w.toml", "[[path]]\nhost = \"a\"\n").unwrap()
+        );
+    }
+}
+
 #[test]
 fn quiet_hours_may_include_midnight() {
     let night = QuietHours {

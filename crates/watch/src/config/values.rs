@@ -5,7 +5,7 @@
 pub struct QuietHours {
     /// The first minute of the day.
     pub from: u32,
-    /// The first minute that is not one of them.
+    /// The end minute, exclusive.
     pub to: u32,
 }
 

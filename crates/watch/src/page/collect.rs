@@ -20,9 +20,9 @@ use crate::watcher::PathStatus;
 /// Runs of a series that are read for a glance, and for a chart.
 const GLANCED: u64 = 300;
 const CHARTED: u64 = 1000;
-/// Runs that are listed, and whose distances are known.
+/// Maximum number of listed runs.
 const LISTED: u64 = 50;
-/// Maximum number of facts per change: with those of others they are a separate page.
+/// Maximum number of facts per change: the others are on a separate page.
 const FACTS: usize = 100;
 
 /// The sources of a page.
@@ -226,7 +226,7 @@ impl Collect<'_> {
             Ok(body) => Run::parse(&body)
                 .map(|run| causes(&judge(&run)))
                 .unwrap_or_default(),
-            // Its own page states the error.
+            // The page of the run states the error.
             Err(StoreError::TooLarge { .. } | StoreError::Damaged { .. }) => Vec::new(),
             Err(error) => return Err(error),
         };
@@ -275,7 +275,7 @@ fn limited(count: u64) -> Filter {
     }
 }
 
-/// Findings that cost something, each once: the report has their directions.
+/// Problems, each cause once: the report has their directions.
 fn causes(findings: &model::findings::Findings) -> Vec<(Severity, Text)> {
     let mut found: Vec<(Severity, Text)> = Vec::new();
     for finding in findings.problems() {

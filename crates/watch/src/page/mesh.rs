@@ -24,8 +24,7 @@ fn nears(latest: &[Latest]) -> Vec<String> {
     near
 }
 
-/// The far end of a path: its name, without that of the host which measures it if it begins with
-/// it, such as `b` for `a-b`.
+/// The far end of a path: its name without the measuring host as a prefix, such as `b` for `a-b`.
 fn far(latest: &Latest) -> String {
     let host = latest.host.as_deref().unwrap_or_default();
     let rest = latest.path.strip_prefix(host).filter(|_| !host.is_empty());
@@ -34,7 +33,7 @@ fn far(latest: &Latest) -> String {
     rest.unwrap_or(&latest.path).to_owned()
 }
 
-/// The matrix of a step and figure, or of the first there is; `None` if nothing is to be shown.
+/// The matrix of a step and figure, or of the first existing one; `None` if there is none.
 pub(super) fn of(latest: &[Latest], wanted: Option<&(StepName, FigureName)>) -> Option<Mesh> {
     let choices = choices(latest);
     let is_wanted = |(key, kind): &&(Key, FigureKind)| {

@@ -1,4 +1,4 @@
-//! A series at a glance: its latest day against the usual range since its last change.
+//! Summary of a series: its latest day compared with the usual range since its last change.
 
 use model::{
     history::{FigureName, Point, SeriesName, Trend},
@@ -11,7 +11,7 @@ const DAY_US: u64 = 86_400_000_000;
 const NEW_US: u64 = 7 * DAY_US;
 /// Fewest values of a usual level.
 const FEWEST: usize = 5;
-/// Smallest difference that is worth a word: below it, no reader acts.
+/// Smallest difference to report: smaller ones are irrelevant for a reader.
 const SMALL: f64 = 0.05;
 /// Multiple of the usual interval between runs after which a path counts as not measured.
 const LATE: f64 = 3.0;

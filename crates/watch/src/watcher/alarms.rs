@@ -1,18 +1,20 @@
 //! Suspicions, changes and messages.
 
+use std::collections::BTreeMap;
+
 use analysis::changes::hourly::Shift;
 use stats::Random;
 
 use super::Watcher;
 use crate::{
     figures::Figure,
-    message::{Cause, Event, FigureChange, MESSAGE_SCHEMA, Message},
+    message::{Cause, Event, FactChange, FigureChange, MESSAGE_SCHEMA, Message},
     moment::{HOUR_NS, Moment, SECOND_NS},
     path_state::Incident,
     schedule,
 };
 
-/// Repeats of a suspicious load, and rounds of them in a day.
+/// Repeats of a suspicious load, and maximum rounds of them per day.
 const RETESTS: u32 = 3;
 const ROUNDS: u32 = 4;
 /// A change is reported by then, with or without a run of the full plan.
@@ -21,7 +23,7 @@ const REPORT_NS: u64 = 2 * HOUR_NS;
 const SAME_US: u64 = 6 * 3600 * 1_000_000;
 /// Facts and changes of `tune` this close to a change are reported with it.
 const AROUND_US: u64 = 24 * 3600 * 1_000_000;
-/// Failures, and time, after which a far end counts as gone.
+/// Number of failures and time after which a far end counts as unreachable.
 const GONE: (u32, u64) = (3, 300 * 1_000_000);
 /// Messages that wait at most; the oldest is dropped.
 const WAITING: usize = 1000;
@@ -86,9 +88,15 @@ impl Watcher {
         state.reported_us = Some(incident.at_us);
         let near = |at: u64| at.abs_diff(incident.at_us) <= AROUND_US;
         let facts = state.fact_changes.iter().filter(|fact| near(fact.at_us));
-        let facts = facts.cloned().collect();
+        let mut facts: Vec<FactChange> = facts.cloned().collect();
+        let calendar = self.saved.calendar;
+        for fact in &mut facts {
+            fact.at_us = calendar.of_host_us(fact.at_us);
+        }
         let (run, causes, changes) = after.unwrap_or_default();
-        let changes = changes.into_iter().filter(|(at, _)| near(*at));
+        let changes = changes
+            .into_iter()
+            .filter(|(at, _)| near(calendar.even_us(*at)));
         let message = Message {
             figures: incident.figures,
             facts,
@@ -100,9 +108,10 @@ impl Watcher {
         self.tell(message);
     }
 
-    /// Reports changes whose run of the full plan did not come.
+    /// Reports changes whose run of the full plan is overdue.
     pub fn report_overdue(&mut self, now: Moment) {
-        // Nearly always there is none, and this runs at every turn of the loop.
+        let now = self.even(now);
+        // Usually there is none, and this is called in every iteration of the loop.
         if self
             .saved
             .paths
@@ -146,12 +155,41 @@ impl Watcher {
         }
     }
 
-    fn message(&mut self, path: usize, event: Event, (at_us, found_us): (u64, u64)) -> Message {
+    /// Takes the kept changes of `tune` on this host whose settings somebody else has set since, by
+    /// id with those settings in words. Each is reported once, and again if it was set back in
+    /// between, or if other settings have drifted.
+    pub fn drifted(&mut self, host: &str, found: BTreeMap<String, Vec<String>>, now: Moment) {
+        let now = self.even(now);
+        let known = std::mem::take(&mut self.saved.drifted);
+        for (id, settings) in &found {
+            if known.get(id) == Some(settings) {
+                continue;
+            }
+            let text = settings.join("; ");
+            let mut message =
+                self.message_of(host.to_owned(), Event::Drifted, (now.wall_us, now.wall_us));
+            message.changes.push(id.clone());
+            message.causes.push(Cause {
+                code: "drift".to_owned(),
+                text,
+            });
+            self.tell(message);
+        }
+        self.saved.drifted = found;
+    }
+
+    fn message(&mut self, path: usize, event: Event, times: (u64, u64)) -> Message {
+        self.message_of(self.config.paths[path].name.clone(), event, times)
+    }
+
+    fn message_of(&mut self, path: String, event: Event, (at_us, found_us): (u64, u64)) -> Message {
         self.saved.next_message += 1;
+        let calendar = self.saved.calendar;
+        let (at_us, found_us) = (calendar.of_host_us(at_us), calendar.of_host_us(found_us));
         Message {
             schema: MESSAGE_SCHEMA,
             id: self.saved.next_message,
-            path: self.config.paths[path].name.clone(),
+            path,
             event,
             at_us,
             found_us,
@@ -172,7 +210,7 @@ impl Watcher {
         outbox.drain(..surplus);
     }
 
-    /// The message that is to be sent now. In quiet hours there is none.
+    /// The message to send now; none in quiet hours.
     pub fn outgoing(&self, now: Moment) -> Option<&Message> {
         let quiet = self.config.alarm.quiet;
         if quiet.is_some_and(|hours| hours.has(now.minute_of_day())) {
@@ -192,7 +230,7 @@ impl Watcher {
         self.late.retain(|(own, ..)| *own != id);
     }
 
-    /// A message could not be delivered: it is tried again, later and later.
+    /// A message could not be delivered: it is retried with increasing intervals.
     pub fn undelivered(&mut self, id: u64, now: Moment) {
         let at = self.late.iter().position(|(own, ..)| *own == id);
         let tries = at.map_or(1, |at| self.late.swap_remove(at).1 + 1);

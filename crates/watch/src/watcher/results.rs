@@ -23,13 +23,13 @@ use crate::{
     moment::{HOUR_NS, Moment},
 };
 
-/// Fewest probes of an hour whose median counts.
+/// Minimum number of probes per hour for a median.
 const FEWEST: usize = 20;
 
 /// Results of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// The run in the history; absent if it could not be kept.
+    /// The run in the history; absent if it could not be stored.
     pub run: Option<String>,
     /// Payload bytes that it moved; absent = not known.
     pub payload: Option<u64>,
@@ -46,7 +46,7 @@ pub struct Measured {
 impl Watcher {
     /// Takes a group of probes.
     pub fn probed(&mut self, job: Job, groups: Vec<Probed>, now: Moment, random: &mut Random) {
-        let path = job.path;
+        let (path, now) = (job.path, self.even(now));
         self.again(path, Work::Probe, now, random);
         self.answered(path, now);
         self.close_hour(path, now, random);
@@ -61,7 +61,7 @@ impl Watcher {
 
     /// Processes the results of a run.
     pub fn measured(&mut self, job: Job, measured: Measured, now: Moment, random: &mut Random) {
-        let (path, work) = (job.path, job.work);
+        let (path, work, now) = (job.path, job.work, self.even(now));
         self.settle(job, measured.payload);
         self.again(path, work, now, random);
         self.answered(path, now);
@@ -98,7 +98,7 @@ impl Watcher {
     /// A measurement failed. The bytes it moved are unknown, so that the whole reservation counts
     /// as spent.
     pub fn failed(&mut self, job: Job, error: &str, now: Moment, random: &mut Random) {
-        let (path, work) = (job.path, job.work);
+        let (path, work, now) = (job.path, job.work, self.even(now));
         self.settle(job, None);
         self.again(path, work, now, random);
         self.unanswered(path, error, now);
@@ -107,8 +107,8 @@ impl Watcher {
         }
     }
 
-    /// Gives up a load of which nothing was sent: its charge could not be saved, or the far end did
-    /// not grant it.
+    /// Abandons a load before anything was sent: its charge could not be saved, or the far end
+    /// refused it.
     pub fn abandon(&mut self, job: Job, why: &Postponed, now: Moment, random: &mut Random) {
         let (path, work) = (job.path, job.work);
         if let Some(reservation) = job.reservation {

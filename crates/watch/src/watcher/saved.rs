@@ -17,7 +17,7 @@ use crate::{
 const FARTHEST: f64 = 2.6;
 
 impl Watcher {
-    /// A watch with nothing behind it.
+    /// A watch without saved state.
     pub fn new(config: Config, boot: &str, now: Moment, random: &mut Random) -> Self {
         Self::restore(config, Saved::default(), Tracks::new(), (boot, now), random)
     }
@@ -36,6 +36,11 @@ impl Watcher {
         tracks.retain(|name, _| known(name));
         let same = saved.boot == boot;
         boot.clone_into(&mut saved.boot);
+        match same {
+            true => saved.calendar.see(now),
+            false => saved.calendar.restart(now),
+        }
+        let now = saved.calendar.even(now);
         for (path, pace) in config.paths.iter().zip(&paces) {
             let state = saved.paths.entry(path.name.clone()).or_default();
             dues(state, pace, same, now, random);
@@ -50,8 +55,8 @@ impl Watcher {
         }
     }
 
-    /// A watch that continues where the one ended whose state is in a folder. `boot`: identity of
-    /// this boot, in which due times count.
+    /// A watch that continues from the state in a folder. `boot`: identity of this boot, to which
+    /// due times refer.
     ///
     /// # Errors
     /// The state cannot be read, or is of a newer program.
@@ -88,12 +93,12 @@ fn dues(state: &mut PathState, pace: &Pace, same: bool, now: Moment, random: &mu
         let farthest = now.boot_ns + (every.as_nanos() as f64 * FARTHEST) as u64;
         due.filter(|due| same && *due <= farthest)
     };
-    // After another boot, the rest of a wait from the last measurement, by the calendar.
+    // After a reboot, the remaining wait since the last measurement, by the calendar.
     let left = |every: Duration, last_us: Option<u64>, random: &mut Random| {
         let wait = schedule::wait(every, random);
         let gone = last_us.map_or(u64::MAX, |last| now.wall_us.saturating_sub(last));
         let gone_ns = gone.saturating_mul(1000);
-        // Never all at once after a start.
+        // Not all at once after a start.
         now.boot_ns + wait.saturating_sub(gone_ns).max(spread(every, random))
     };
     let (load_us, full_us) = (state.load_us, state.full_us);

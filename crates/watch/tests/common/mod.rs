@@ -1,4 +1,4 @@
-//! Paths that are simulated: figures with the noise of real lines, from a seed.
+//! Simulated paths: figures with the noise of real lines, from a seed.
 //!
 //! Noise as in published series: loads scatter by some percent, every evening is a little worse,
 //! the level wanders from day to day, and some loads meet other traffic.
@@ -105,7 +105,7 @@ impl World {
         }
     }
 
-    /// A world whose watch continues from the state in a folder, this many days after the start.
+    /// A world whose watch continues from the state in a folder, `days` after the start.
     pub(crate) fn resumed(
         paths: usize,
         budget: &str,
@@ -136,6 +136,11 @@ impl World {
     /// Returns the start of a day, µs since 1970.
     pub(crate) fn at_us(day: f64) -> u64 {
         START.wall_us + (day * 86_400e6) as u64
+    }
+
+    /// Sets the clock of the host.
+    pub(crate) fn set_clock(&mut self, by_us: i64) {
+        self.now.wall_us = self.now.wall_us.saturating_add_signed(by_us);
     }
 
     /// Watches until a day.
@@ -197,7 +202,7 @@ impl World {
         let measured = path.load(job.payload, worse, &mut self.noise);
         let month = self.now.month().to_string();
         if self.folder.is_some() {
-            // For the process that kills this one: from here on, these bytes are on the line.
+            // For the process that kills this one: from now on, these bytes are on the line.
             let bytes = measured.payload.unwrap_or(job.payload);
             println!("carried {} {bytes} {month}", self.day());
         }
@@ -287,7 +292,7 @@ impl Path {
                 family: IpVersion::V4,
                 direction: Some(direction),
             };
-            // One of fifty meets other traffic.
+            // In one of fifty loads there is other traffic.
             let met = if random.unit() < 0.02 {
                 0.4 + 0.5 * random.unit()
             } else {

@@ -139,7 +139,7 @@ fn one_address_has_half_of_the_connections_and_gives_them_back() {
     assert!(text.starts_with("HTTP/1.1 503"), "{text}");
     drop(idle);
     let until = Instant::now() + Duration::from_secs(20);
-    // A refused request still in flight resets the connection: that is an answer, too.
+    // A rejected request in flight resets the connection, which is also a response.
     let answered = || -> io::Result<bool> {
         let mut stream = TcpStream::connect(address)?;
         stream

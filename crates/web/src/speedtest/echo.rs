@@ -1,4 +1,5 @@
-//! Probes of a browser: each short message is sent back at once, with the time at the server.
+//! Echo service for probes of a browser: each short message is returned immediately, with the
+//! server's time.
 
 use std::{
     io,
@@ -16,7 +17,7 @@ use crate::{
     server::Taken,
 };
 
-/// Time for which probes are answered, their number, and their maximum length.
+/// Time for which probes are answered, and their maximum number and length.
 const LASTS: Duration = Duration::from_secs(60);
 const PROBES: u32 = 6000;
 const LONGEST: u64 = 64;

@@ -1,5 +1,5 @@
-//! The endpoints of LibreSpeed: random bytes, a sink that also answers pings, and the client's
-//! address. Every client of that project can use them.
+//! The endpoints of LibreSpeed, for all its clients: random bytes, a sink that also answers pings,
+//! and the client's address.
 
 use std::{
     io::{self, Write},
@@ -21,9 +21,9 @@ use crate::{
 const LONGEST: Duration = Duration::from_secs(30);
 /// Pieces of a download, MiB: by default, and at most.
 const USUAL: u64 = 4;
-const MOST: u64 = 1024;
+const MAX: u64 = 1024;
 const MIB: u64 = 1 << 20;
-/// Most bytes of one call.
+/// Maximum bytes per call.
 const PIECE: usize = 256 << 10;
 
 /// An endpoint.
@@ -72,7 +72,8 @@ fn empty() -> Response {
     Response::text(Status::Ok, "")
 }
 
-/// Lets pages of other hosts read the answer, if they ask for it as LibreSpeed's client does.
+/// Permits pages of other hosts to read the response (CORS), if requested as by LibreSpeed's
+/// client.
 fn shared(response: Response, request: &Request) -> Response {
     if request.value("cors").is_none() {
         return response;
@@ -110,7 +111,7 @@ fn garbage(
     peer: IpAddr,
 ) -> io::Result<Taken> {
     let asked = request.value("ckSize").and_then(|n| n.parse().ok());
-    let bytes = asked.unwrap_or(USUAL).clamp(1, MOST) * MIB;
+    let bytes = asked.unwrap_or(USUAL).clamp(1, MAX) * MIB;
     let (_session, lease) = match test.lease(peer, LONGEST) {
         Ok(admitted) => admitted,
         Err(refused) => return refuse(connection, &refused),

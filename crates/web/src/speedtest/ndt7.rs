@@ -1,6 +1,6 @@
 //! ndt7 (M-Lab, protocol v0.11.0): a download and an upload over one WebSocket each.
 //!
-//! The content of a load means nothing, so it is sent from pages of the kernel, and skipped
+//! The content of a load is meaningless, so it is sent from pages of the kernel, and discarded
 //! without being unmasked. A client may choose the server's congestion control by `?cc=`; to other
 //! servers that is metadata.
 
@@ -41,7 +41,7 @@ const BETWEEN: Duration = Duration::from_millis(250);
 const SMALLEST: u64 = 1 << 13;
 const LARGEST: u64 = 1 << 20;
 const SHARE: u64 = 16;
-/// Most bytes that are skipped in one call, so that measurements are on time.
+/// Maximum bytes discarded per call, so that measurements are on time.
 const PIECE: usize = 256 << 10;
 
 /// Sends for ten seconds.
@@ -120,7 +120,7 @@ pub(super) fn upload(
 struct Started {
     handshake: String,
     lease: Lease,
-    /// Kept for as long as the load.
+    /// Exists as long as the load.
     _session: std::sync::Arc<traffic::admission::Session>,
 }
 

@@ -154,7 +154,7 @@ impl<'a> Socket<'a> {
     }
 }
 
-/// Returns true if nothing came within the stream's timeout.
+/// Returns true if nothing was received within the stream's timeout.
 pub(super) fn is_timeout(error: &io::Error) -> bool {
     matches!(
         error.kind(),

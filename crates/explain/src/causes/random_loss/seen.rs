@@ -32,14 +32,15 @@ pub(super) enum From {
 pub(super) struct Events {
     /// With less than half of a full queue.
     empty: usize,
-    /// All of them.
+    /// All loss events.
     all: usize,
     /// Events per segment.
     rate: f64,
 }
 
 impl Events {
-    /// `None` if they were not seen one by one, or if no full queue is known to tell them from.
+    /// `None` if they were not observed individually, or if no full queue is known to distinguish
+    /// them from overflow.
     pub(super) fn of(dir: &DirectionView, load: &Load) -> Option<Self> {
         let steady = dir.steady(load)?;
         let limit = others::empty_up_to_us(dir)?;

@@ -33,7 +33,7 @@ const INSIDE: &[(&str, HotSpotClass)] = &[
     ("checksum", Copy),
 ];
 
-/// Beginnings of names, leading underscores apart; the first that fits decides.
+/// Prefixes of names without leading underscores; the first match applies.
 const BEGIN: &[(&str, HotSpotClass)] = &[
     ("crypto_", Crypto),
     ("aead_", Crypto),
@@ -126,7 +126,7 @@ const BEGIN: &[(&str, HotSpotClass)] = &[
     ("tc_", Softirq),
 ];
 
-/// Beginnings of modules whose functions may have any name.
+/// Prefixes of modules whose functions may have any name.
 const MODULES: &[(&str, HotSpotClass)] = &[
     ("libchacha", Crypto),
     ("libpoly1305", Crypto),

@@ -30,7 +30,7 @@ proptest! {
         let symbols = Symbols::find(&addresses, TEXT.as_bytes()).unwrap().unwrap();
         let spots = summary(&samples, &symbols, 997);
         prop_assert!((spots.shares.values().sum::<f64>() - 1.0).abs() < 1e-9);
-        prop_assert!(spots.top.len() <= MOST_FUNCTIONS);
+        prop_assert!(spots.top.len() <= MAX_FUNCTIONS);
     }
 }
 
@@ -54,7 +54,7 @@ fn an_address_belongs_to_the_function_before_it() {
 
 /// Lines that a reader without privilege is shown.
 #[test]
-fn hidden_addresses_are_no_symbols() {
+fn hidden_addresses_are_not_symbols() {
     let text = "0000000000000000 T _text\n0000000000000000 t tcp_ack\n";
     assert!(Symbols::find(&[7], text.as_bytes()).unwrap().is_none());
 }

@@ -37,7 +37,7 @@ fn a_resumed_segment_keeps_its_rows_and_drops_failures_and_half_lines() {
     let mut known = contents(9, "1/1", &[3, 1]);
     known.entries.push(Entry {
         rows: None,
-        error: Some("the guest ended".to_owned()),
+        error: Some(model::text!("the guest ended")),
         ..entry(7)
     });
     let path = folder.path().join(known.header.part.file_name());

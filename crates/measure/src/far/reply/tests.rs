@@ -1,6 +1,6 @@
 use model::run::{Column, Series};
 use traffic::wire::{
-    PublicKey,
+    Errors, PublicKey,
     message::{self, Limits, Numbered, TcpOrder},
 };
 
@@ -47,7 +47,7 @@ fn outcomes() -> [(&'static str, message::Outcome); 6] {
     let tcp = TcpOutcome {
         flows: vec![series.clone()],
         cc_used: vec!["reno".to_owned()],
-        errors: vec!["lost".to_owned()],
+        errors: Errors(vec![model::text!("lost: {why}", why = "reset")]),
     };
     let udp = UdpOutcome {
         sent: 7,
@@ -126,7 +126,7 @@ fn another_reply_than_the_one_due_is_an_error_that_names_both() {
             read::<Finished<ShortOutcome>>(&reply).err(),
             read::<Finished<HttpOutcome>>(&reply).err(),
         ];
-        // One of the types takes it, and no other.
+        // Exactly one of the types accepts it.
         assert_eq!(errors.iter().filter(|e| e.is_none()).count(), 1, "{name}");
         for error in errors.into_iter().flatten() {
             assert!(error.contains(&format!("`{name}`")), "{error}");
@@ -134,7 +134,8 @@ fn another_reply_than_the_one_due_is_an_error_that_names_both() {
     }
 }
 
-/// After any change of one byte, a reply accepted as an outcome of TCP is one to the server, too.
+/// After any change of a byte, the client accepts a reply as an outcome of TCP only if the server's
+/// type does, too.
 #[test]
 fn a_damaged_reply_is_refused_or_read_like_by_the_server() {
     let [(_, tcp), ..] = outcomes();
@@ -156,7 +157,7 @@ fn a_damaged_reply_is_refused_or_read_like_by_the_server() {
     assert!(taken > 0, "each byte itself is among the replacements");
 }
 
-/// The right kind of outcome of another request is no reply.
+/// An outcome of the right kind is rejected if it replies to another request.
 #[test]
 fn a_reply_to_another_request_is_refused() {
     let [(_, tcp), ..] = outcomes();

@@ -14,7 +14,7 @@ use crate::{
     run::{bench::Bench, task::Task},
 };
 
-/// Times a size is tried before it counts as too large.
+/// Number of tries before a size counts as too large.
 const TRIES: u32 = 4;
 
 /// The search for the path MTU in both directions.
@@ -64,9 +64,10 @@ fn search(sized: &mut Sized, layer: &LayerAddress) -> io::Result<run::Pmtu> {
         IpVersion::V6 => 1280,
     };
     let mut pmtu = run::Pmtu::default();
-    // The kernel's path MTU before anything was sent: that of the device or route.
+    // The kernel's path MTU before anything was sent: the MTU of the device or route.
     let high = socket::known_mtu(&sized.socket)?.clamp(low, 9216);
-    // First as ordinary programs do, so that the kernel may learn of it by ICMP.
+    // First with the kernel's path MTU discovery, like ordinary programs, so that the kernel can
+    // learn the MTU from ICMP.
     socket::set_mtu_discovery(&sized.socket, MtuDiscovery::Do)?;
     let whole = sized.passes(high, SHORT)?;
     let known = socket::known_mtu(&sized.socket)?;
@@ -87,9 +88,9 @@ fn search(sized: &mut Sized, layer: &LayerAddress) -> io::Result<run::Pmtu> {
 }
 
 impl Sized {
-    fn passes(&mut self, ask: u32, answer: u32) -> io::Result<bool> {
+    fn passes(&mut self, request: u32, response: u32) -> io::Result<bool> {
         for _ in 0..TRIES {
-            if self.exchange(ask, answer)? {
+            if self.exchange(request, response)? {
                 return Ok(true);
             }
         }
@@ -104,8 +105,8 @@ impl Sized {
         sizes: impl Fn(u32) -> (u32, u32),
     ) -> io::Result<Option<u32>> {
         let mut try_one = |size: u32| {
-            let (ask, answer) = sizes(size);
-            self.passes(ask, answer)
+            let (request, response) = sizes(size);
+            self.passes(request, response)
         };
         if try_one(high)? {
             return Ok(Some(high));

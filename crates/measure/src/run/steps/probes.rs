@@ -1,4 +1,4 @@
-//! Probes beside a step, and waiting for a path to become quiet before one.
+//! Probes during a step, and the wait for an idle path before a step.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ const QUIET: usize = 5;
 /// Timeout of the start.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Interval of the probes while waiting, if the plan has none beside the load.
+/// Interval of the probes while waiting, if the plan has no probes during the load.
 const WAITING: Duration = Duration::from_millis(10);
 
 /// Probes that run.
@@ -38,13 +38,13 @@ pub(crate) struct Running {
     third: Option<third::Running>,
 }
 
-/// Bits of a probe on the wire, inside a tunnel: the rate it takes from the load beside it.
+/// Bits of a probe on the wire, inside a tunnel, which reduce the rate of the load.
 const WIRE_BITS: f64 = 138.0 * 8.0;
 
 /// Largest share of a path's rate that probes may take.
 const SHARE: f64 = 0.005;
 
-/// Longest interval between probes that is chosen to keep below that share.
+/// Upper limit of the interval chosen to stay below that share.
 const SELDOM: Duration = Duration::from_millis(100);
 
 /// Starts probes on a layer and waits until the queues that the step before has filled are empty.
@@ -60,7 +60,7 @@ pub(crate) fn start(bench: &mut Bench<'_>, layer: &LayerAddress) -> Result<Runni
     Ok(running)
 }
 
-/// Same as [`start`], beside a load of a known rate.
+/// Same as [`start`], during a load of a known rate.
 pub(crate) fn start_beside(
     bench: &mut Bench<'_>,
     layer: &LayerAddress,

@@ -1,4 +1,4 @@
-//! Bulk QUIC in one direction, with probes beside it.
+//! Bulk QUIC in one direction, with probes.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use traffic::{
 
 use super::{
     Blank, Cost, Measure, Step,
-    loaded::Context,
+    loaded::{self, Context},
     probes::{self, Running},
 };
 use crate::{
@@ -28,10 +28,10 @@ use crate::{
 /// From one sample of the connection to the next.
 const SAMPLE: Duration = Duration::from_millis(10);
 
-/// Time for which a load is still sampled after its end, so that its last moment is recorded.
+/// Time for which a load is still sampled after its end, so that its end is recorded.
 const AFTER: Duration = Duration::from_millis(30);
 
-/// A QUIC stream with always something to send.
+/// A QUIC stream whose sender always has data.
 pub(super) struct Quic {
     pub(super) direction: Direction,
     /// Time at the start that is not counted, s.
@@ -189,10 +189,8 @@ impl Ends {
 
     /// Marks the sample with why it does not count.
     fn judge(&self, sample: &mut Sample, tcp: &Tcp) {
-        for error in self.sent.errors.iter().chain(&self.received.errors) {
-            let why = text!("a connection of the load failed: {why}", why = error);
-            sample.invalid.push(Invalid::failed(why));
-        }
+        let ends = [&self.sent.errors, &self.received.errors];
+        sample.invalid.extend(loaded::failures(ends));
         if tcp.bytes == 0 && sample.invalid.is_empty() {
             sample
                 .invalid

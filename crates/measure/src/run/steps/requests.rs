@@ -1,5 +1,4 @@
-//! Requests, one after the other: on one kept HTTP/1.1 connection, or each on a separate
-//! connection.
+//! Consecutive requests: on one keep-alive HTTP/1.1 connection, or each on a separate connection.
 
 use std::{marker::PhantomData, net::SocketAddr, time::Duration};
 
@@ -13,7 +12,7 @@ use sys::clock::Instant;
 use traffic::{
     load::requests::{
         Exchange, RequestClient,
-        client::{Config, MOST, Requests},
+        client::{Config, MAX, Requests},
     },
     wire::Ticket,
 };
@@ -33,15 +32,15 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 /// Grace time for the last response after the end of the step.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Requests for answers of the same size, each on a separate connection.
+/// Requests for responses of one size, each on a separate connection.
 pub(super) struct Short {
-    /// Bytes of an answer.
+    /// Bytes of a response.
     pub(super) bytes: u64,
 }
 
-/// HTTP/1.1 requests for answers of the same size, on one connection that is kept.
+/// HTTP/1.1 requests for responses of one size, on one keep-alive connection.
 pub(super) struct Http {
-    /// Bytes of an answer.
+    /// Bytes of a response.
     pub(super) bytes: u64,
 }
 
@@ -52,7 +51,7 @@ pub(super) struct Seen<S> {
     service: PhantomData<fn() -> S>,
 }
 
-/// Half of the time answers are in flight, by experience.
+/// Responses are in flight half of the time, by experience.
 fn cost(duration_s: f64) -> Cost {
     Cost {
         time_s: duration_s,
@@ -74,7 +73,7 @@ impl Step for Short {
     }
 
     fn rate_bps(&self, capacity: &dyn Fn(Direction) -> Option<f64>) -> Option<f64> {
-        // Requests are small beside their answers.
+        // Requests are small compared with their responses.
         capacity(Direction::Down)
     }
 }
@@ -93,7 +92,7 @@ impl Step for Http {
     }
 
     fn rate_bps(&self, capacity: &dyn Fn(Direction) -> Option<f64>) -> Option<f64> {
-        // Requests are small beside their answers.
+        // Requests are small compared with their responses.
         capacity(Direction::Down)
     }
 }
@@ -133,7 +132,7 @@ impl Measure for Http {
     }
 }
 
-/// Runs requests for answers of `bytes` at a service, by a client that `start` makes.
+/// Runs requests for responses of `bytes` at a service, with a client created by `start`.
 fn measure<S: Service>(
     bench: &mut Bench<'_>,
     task: &Task,
@@ -151,7 +150,7 @@ fn measure<S: Service>(
         bytes,
         timeout: TIMEOUT,
         most_bytes: left(bench),
-        most_requests: MOST,
+        most_requests: MAX,
     };
     let zero = Instant::now();
     let client = start(*agreed, bench.target(&task.layer), config)?;
@@ -194,7 +193,7 @@ impl<S> Seen<S> {
         let mut sample = self.context.apply(blank.of(None));
         if self.requests.exchanges.is_empty() {
             let why = match &self.requests.error {
-                Some(why) => text!("a request failed: {why}", why = why),
+                Some(why) => text!("a request failed: {why}", why = why.clone()),
                 None => text!("no request was answered before the timeout"),
             };
             sample.invalid.push(Invalid::failed(why));

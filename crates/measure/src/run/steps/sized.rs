@@ -1,4 +1,4 @@
-//! Datagrams of a chosen size, and their answers.
+//! Datagrams of a chosen size, and their replies.
 
 use std::{io, net::UdpSocket, time::Duration};
 
@@ -14,12 +14,12 @@ use crate::{
     run::bench::Bench,
 };
 
-/// A socket for them, and the far end that answers.
+/// A socket for datagrams of a chosen size, and the far end that replies.
 pub(super) struct Sized {
     pub(super) echo: Agreed<Echo>,
     pub(super) socket: UdpSocket,
     number: u32,
-    /// Timeout of an answer.
+    /// Timeout of a reply.
     pub(super) timeout: Duration,
     headers: u32,
 }
@@ -30,7 +30,7 @@ impl Sized {
         let address = bench.target(layer);
         let socket = far::datagrams(*echo, address)?;
         let idle = bench.idle_us.get(layer).copied();
-        // Without an idle round trip, one that hardly any path exceeds.
+        // Without an idle round trip, a timeout above that of nearly any path.
         let timeout = idle.map_or(Duration::from_millis(600), |us| {
             Duration::from_secs_f64(us * 1.5 / 1e6 + 0.05)
         });
@@ -43,15 +43,16 @@ impl Sized {
         })
     }
 
-    /// Sends a packet of a size that requests an answer of a size; returns its number. `None`: it
-    /// is too long for this host's device, or known by ICMP to be too long for the path.
-    pub(super) fn send(&mut self, ask: u32, answer: u32) -> io::Result<Option<u32>> {
+    /// Sends a packet of `request` bytes that requests a reply of `response` bytes; returns its
+    /// number. `None`: it is too long for this host's device, or known by ICMP to be too long for
+    /// the path.
+    pub(super) fn send(&mut self, request: u32, response: u32) -> io::Result<Option<u32>> {
         self.number += 1;
         let number = self.number;
-        let mut bytes = vec![0; usize::from(self.payload(ask))];
+        let mut bytes = vec![0; usize::from(self.payload(request))];
         Datagram::SizedAsk {
             number,
-            payload: self.payload(answer),
+            payload: self.payload(response),
         }
         .write(&mut bytes);
         match self.socket.send(&bytes) {
@@ -65,8 +66,8 @@ impl Sized {
         Ok(Some(number))
     }
 
-    /// The number of the next answer that comes before the deadline, and the bytes of its payload
-    /// if it is as long as it was when it was sent.
+    /// The number of the next reply before the deadline, and the bytes of its payload if it arrived
+    /// with its original length.
     pub(super) fn receive(&self, deadline: Instant) -> io::Result<Option<(u32, Option<u16>)>> {
         let mut bytes = vec![0; 65_536];
         loop {
@@ -86,12 +87,13 @@ impl Sized {
         }
     }
 
-    /// Sends a packet of a size and waits for an answer of a size; returns whether it arrived.
-    pub(super) fn exchange(&mut self, ask: u32, answer: u32) -> io::Result<bool> {
-        let Some(number) = self.send(ask, answer)? else {
+    /// Sends a packet of `request` bytes and waits for a reply of `response` bytes; returns whether
+    /// it arrived.
+    pub(super) fn exchange(&mut self, request: u32, response: u32) -> io::Result<bool> {
+        let Some(number) = self.send(request, response)? else {
             return Ok(false);
         };
-        let wanted = (number, Some(self.payload(answer)));
+        let wanted = (number, Some(self.payload(response)));
         let deadline = Instant::now().after(self.timeout);
         while let Some(got) = self.receive(deadline)? {
             if got.0 == number {

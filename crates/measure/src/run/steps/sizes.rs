@@ -23,11 +23,11 @@ const EACH: u64 = 60;
 const SIZES: [u32; 5] = [100, 576, 1000, 1280, 1400];
 /// Size of the packet in the other direction.
 const SHORT: u32 = 60;
-/// The next one is sent when the answer has arrived, or after this time: on a long path many are in
+/// The next one is sent when the reply has arrived, or after this time: on a long path many are in
 /// flight, at about half a Mbit/s.
 const GAP: Duration = Duration::from_millis(10);
 
-/// Datagrams of several sizes, in turn, so that all sizes meet the same moments.
+/// Datagrams of several sizes in turn, so that all sizes see the same conditions.
 pub(super) struct Sizes;
 
 impl Step for Sizes {
@@ -68,7 +68,7 @@ impl Measure for Sizes {
 struct Count {
     sized: Sized,
     steps: Vec<SizeStep>,
-    /// Of each number without an answer: its step, and the payload of the answer.
+    /// By the number of each unanswered datagram: its step, and the payload of the reply.
     waiting: HashMap<u32, (usize, u16)>,
 }
 
@@ -104,27 +104,27 @@ impl Count {
             if Instant::now() >= end || bench.cancelled() {
                 break;
             }
-            self.ask(step)?;
+            self.send(step)?;
             self.answers(GAP)?;
         }
         self.answers(self.sized.timeout)
     }
 
-    fn ask(&mut self, number: usize) -> io::Result<()> {
+    fn send(&mut self, number: usize) -> io::Result<()> {
         let step = &mut self.steps[number];
-        let (ask, answer) = match step.direction {
+        let (request, response) = match step.direction {
             Direction::Up => (step.packet, SHORT),
             Direction::Down => (SHORT, step.packet),
         };
         step.sent += 1;
-        if let Some(sent) = self.sized.send(ask, answer)? {
+        if let Some(sent) = self.sized.send(request, response)? {
             self.waiting
-                .insert(sent, (number, self.sized.payload(answer)));
+                .insert(sent, (number, self.sized.payload(response)));
         }
         Ok(())
     }
 
-    /// Takes answers until none is due any more, or for this time.
+    /// Receives replies until none is outstanding, or for this time.
     fn answers(&mut self, span: Duration) -> io::Result<()> {
         let deadline = Instant::now().after(span);
         while !self.waiting.is_empty() {

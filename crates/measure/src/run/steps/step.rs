@@ -26,11 +26,11 @@ pub(crate) trait Step {
     /// kind.
     fn distinguish(&self, _key: &mut Key) {}
 
-    /// Its duration where the plan gives it `duration_s`, s.
+    /// Its duration if the plan gives it `duration_s`, s.
     fn cost(&self, duration_s: f64) -> Cost;
 
-    /// The direction and the congestion controls that the plan names for it; `None` where it has
-    /// none.
+    /// The direction and the congestion controls that the plan names for it; `None` for steps
+    /// without them.
     fn congestion(&self) -> Option<(LoadDirection, &[String])> {
         None
     }
@@ -52,7 +52,7 @@ pub(crate) trait Step {
 pub(crate) struct Cost {
     /// From its start to its end.
     pub(crate) time_s: f64,
-    /// Of that, under full load; twice where both directions are loaded at once.
+    /// Part of it under full load; doubled if both directions are loaded at once.
     pub(crate) loaded_s: f64,
 }
 
@@ -115,7 +115,7 @@ impl<S: Measure> AnyStep for S {
     }
 }
 
-/// Makes samples in which nothing is measured yet.
+/// Creates samples without results.
 pub(super) struct Blank<'a> {
     step: &'a dyn Step,
     task: &'a Task,

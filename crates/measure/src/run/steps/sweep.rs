@@ -26,13 +26,13 @@ use crate::{
 
 /// Factor from one rate to the next.
 const RISE: f64 = 3.0;
-/// Datagrams of a rising rate, at least: with fewer, chance looks like a knee.
+/// Minimum number of datagrams per rate: with fewer, chance can resemble a knee.
 const FEWEST: f64 = 60.0;
 /// Shortest and longest time of a rising rate.
 const RISING: [Duration; 2] = [Duration::from_millis(300), Duration::from_secs(4)];
 /// Offered over the apparent capacity.
 const OVER: f64 = 1.25;
-/// Offered of the capacity to see the path's own loss.
+/// Share of the capacity offered to measure the path's own loss.
 const BELOW: f64 = 0.8;
 /// Missing share, beyond the loss at lower rates, that makes a knee.
 const MISSING: f64 = 0.04;
@@ -41,7 +41,7 @@ const MISSING: f64 = 0.04;
 /// knee: half of the way from none to [`RISE`].
 const GROWS: f64 = 2.0;
 
-/// Longest time of a load about the knee that a slow path gets, s.
+/// Maximum duration of a load near the knee on slow paths, s.
 const LONGEST_S: f64 = 10.0;
 
 /// Rates that are tried below the knee, and the time of each, s: the usual ones of a sweep.
@@ -130,7 +130,7 @@ struct Search<'a, 'b> {
     steps: Vec<SweepStep>,
     /// Datagrams sent and lost below the knee.
     base: (u64, u64),
-    /// Payload of the probes beside the latest offer, bit/s.
+    /// Payload rate of the probes during the latest offer, bit/s.
     probes_bps: f64,
 }
 
@@ -140,7 +140,7 @@ fn probe_payload() -> f64 {
 }
 
 impl Search<'_, '_> {
-    /// Raises the rate until there is a knee; the rate that arrived there. `None`: the highest rate
+    /// Raises the rate up to the knee; returns the rate received there. `None`: the highest rate
     /// was delivered.
     fn rise(&mut self, from_bps: u64, to_bps: u64) -> Result<Option<f64>, FarError> {
         let mut rate = from_bps.min(to_bps);
@@ -164,9 +164,9 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Returns true if a higher rate delivers more than the first one did, of which a part was
-    /// missing. No lower rate shows how much the path loses by itself; at the knee nothing more
-    /// arrives.
+    /// Returns true if a higher rate delivers more than the first one, which had losses. There is
+    /// no lower rate to measure the loss of the path itself; above the knee a higher rate delivers
+    /// no more.
     fn grows(&mut self, rate: u64, to_bps: u64, first: &Delivery) -> Result<bool, FarError> {
         let higher = ((rate as f64 * RISE) as u64).min(to_bps);
         if self.base.0 > 0 || higher <= rate {
@@ -192,7 +192,7 @@ impl Search<'_, '_> {
         self.bench.capacity.insert(place, capacity);
         let payload = f64::from(self.payload);
         let headers = f64::from(self.task.layer.family.udp_headers());
-        // The probes took a share of the capacity.
+        // The probes used a share of the capacity.
         let probes = probes_bps * (probe_payload() + headers) / probe_payload();
         let packets = capacity * (payload + headers) / payload + probes;
         Ok((packets, below.udp))
@@ -220,7 +220,7 @@ impl Search<'_, '_> {
     }
 
     /// Returns true if less arrived than was offered, by more than chance and the losses at lower
-    /// rates: either datagrams are missing, or they came more slowly, having waited in a queue.
+    /// rates: either datagrams are missing, or they arrived more slowly because of a queue.
     fn is_knee(&self, delivery: &Delivery) -> bool {
         let Udp {
             sent,

@@ -1,4 +1,4 @@
-//! Bulk TCP, in one direction or in both, with probes beside it.
+//! Bulk TCP, in one direction or in both, with probes.
 
 use std::{net::TcpStream, time::Duration};
 
@@ -19,7 +19,11 @@ use traffic::{
     wire::message::{TcpOrder, TcpOutcome},
 };
 
-use super::{Blank, Cost, Measure, Step, loaded::Context, probes};
+use super::{
+    Blank, Cost, Measure, Step,
+    loaded::{self, Context},
+    probes,
+};
 use crate::{
     far::{self, FarError, load::Agreed},
     run::{bench::Bench, task::Task},
@@ -32,10 +36,10 @@ const SAMPLE: Duration = Duration::from_millis(10);
 /// Eight connections would otherwise make three quarters of a run's size.
 const KEPT: usize = 2000;
 
-/// Time for which a load is still sampled after its end, so that its last moment is recorded.
+/// Time for which a load is still sampled after its end, so that its end is recorded.
 const AFTER: Duration = Duration::from_millis(30);
 
-/// TCP with always something to send.
+/// TCP whose senders always have data.
 pub(crate) struct Tcp {
     pub(crate) direction: LoadDirection,
     /// Connections at once, in each direction.
@@ -174,7 +178,7 @@ impl Tcp {
     }
 }
 
-/// One direction of the load, whose connections are established.
+/// A direction of the load with established connections.
 struct Opened {
     direction: Direction,
     agreed: Agreed<TcpOrder>,
@@ -203,7 +207,7 @@ impl Opened {
     }
 }
 
-/// One direction of the load, which runs.
+/// A running direction of the load.
 struct Half {
     direction: Direction,
     agreed: Agreed<TcpOrder>,
@@ -245,8 +249,8 @@ impl Flows {
         flows.filter_map(|s| s.last(flow::arrived(s))).sum()
     }
 
-    /// The load as both its ends saw it. Its figures rest on every sample; the time series that are
-    /// kept are thinner the more connections there were.
+    /// The load from the samples of both ends. Its figures are computed from every sample; the
+    /// stored time series are thinned in proportion to the number of connections.
     fn compose(&self, window: [i64; 2]) -> run::Tcp {
         let kept = KEPT / self.sent.flows.len().max(1);
         let pairs = self.sent.flows.iter().zip(&self.received.flows);
@@ -276,10 +280,8 @@ impl Flows {
                 used: used.clone(),
             });
         }
-        for error in self.sent.errors.iter().chain(&self.received.errors) {
-            let why = text!("a connection of the load failed: {why}", why = error);
-            sample.invalid.push(Invalid::failed(why));
-        }
+        let ends = [&self.sent.errors, &self.received.errors];
+        sample.invalid.extend(loaded::failures(ends));
         let known = |series: &Series| series.has(flow::arrived(series));
         if !self.received.flows.iter().all(known) {
             sample.invalid.push(Invalid::failed(text!(

@@ -112,7 +112,7 @@ impl Measure for Udp {
     }
 }
 
-/// One rate for some time.
+/// A rate and its duration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offer {
     pub(crate) direction: Direction,
@@ -130,8 +130,8 @@ pub(crate) struct Delivery {
     pub(crate) zero: Instant,
 }
 
-/// Payload of the largest datagram that is not fragmented on a layer: by the search for the path's
-/// MTU if there was one, else by this host's kernel.
+/// Payload of the largest datagram that is not fragmented on a layer: from the PMTU search if there
+/// was one, else from this host's kernel.
 pub(crate) fn largest_payload(bench: &Bench<'_>, layer: &LayerAddress) -> u32 {
     let known = bench.pmtu.get(layer).copied().or_else(|| {
         let socket = socket::udp((layer.near, 0).into()).ok()?;
@@ -209,7 +209,7 @@ fn compose(sent: &UdpOutcome, received: &UdpOutcome, payload: u32) -> run::Udp {
     let decided = datagrams::decided(0, received.highest, Some(sent.sent));
     let lost = datagrams::lost(decided, received.received);
     let interval = datagrams::lost_interval(decided, received.received);
-    // Those after the highest that arrived are a separate run.
+    // Losses after the highest received number are a separate run.
     let tail = datagrams::decided(received.highest, received.highest, Some(sent.sent));
     run::Udp {
         payload,

@@ -1,4 +1,4 @@
-//! The rate of the near segment: a run of its own between the near end and the third point.
+//! Rate of the near segment: a separate run between the near end and the third point.
 
 use analysis::{summary::spread, view::View};
 use model::{
@@ -35,7 +35,7 @@ pub(crate) fn plan() -> Plan {
 
 /// The rates of a run of that plan.
 pub(crate) fn of(run: &Run) -> Vec<SegmentRate> {
-    // Also where a processor limits it: that is what these two hosts do.
+    // Also if a processor limits it: it is the rate of these two hosts.
     let view = View::new(run);
     let rate = |direction| {
         let load = view.as_ref()?.direction(direction).default_load()?;

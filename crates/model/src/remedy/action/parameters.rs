@@ -10,7 +10,7 @@ use crate::cell;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum CcScope {
-    /// Those of a program that sets `TCP_CONGESTION`.
+    /// The sockets of a program that sets `TCP_CONGESTION`.
     Socket,
     /// All sockets connected to one address.
     Route(RouteTo),

@@ -1,4 +1,4 @@
-//! Keys by their names, as tables and histories hold them.
+//! Names of keys in tables and histories.
 
 use std::str::FromStr;
 
@@ -16,8 +16,8 @@ pub struct UnknownKey(pub String);
 impl FromStr for Key {
     type Err = UnknownKey;
 
-    /// Reads a name that `Display` wrote: exactly that one is accepted, so that a name and its key
-    /// stand for each other.
+    /// Reads a name that `Display` wrote: no other form is accepted, so that names and keys
+    /// correspond one to one.
     fn from_str(name: &str) -> Result<Self, UnknownKey> {
         let key = Settings::of(name).and_then(Settings::key);
         key.filter(|key| key.to_string() == name)
@@ -25,7 +25,7 @@ impl FromStr for Key {
     }
 }
 
-/// The settings of a name in their order, each taken by the one that it fits.
+/// The settings in a name, in order; each is consumed by the first parser that accepts it.
 struct Settings<'a> {
     place: &'a str,
     step: &'a str,
@@ -69,8 +69,8 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// Returns true if a word may name a congestion control: rates and sizes begin with a digit, as no
-/// such name does, and others have a meaning of their own.
+/// Returns true if a word may name a congestion control: rates and sizes begin with a digit, which
+/// no such name does, and other words have another meaning.
 fn is_free(word: &str) -> bool {
     let is_quantity = word.starts_with(|first: char| first.is_ascii_digit());
     !is_quantity && !["", "down", "up", "bidirectional", "opposed"].contains(&word)
@@ -120,7 +120,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_name_comes_back_as_the_key_it_was(key in keys()) {
+        fn a_name_round_trips_as_a_key(key in keys()) {
             prop_assert_eq!(key.to_string().parse(), Ok(key));
         }
 

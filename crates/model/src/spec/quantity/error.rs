@@ -112,7 +112,7 @@ pub enum ValueError {
         /// A value of this kind.
         example: &'static str,
     },
-    /// It is none of the keywords.
+    /// Not one of the keywords.
     #[error("{value} is not one of {}{}", valid.join(", "), match nearest {
         Some(word) => format!("; nearest is {word}"),
         None => String::new(),

@@ -64,7 +64,7 @@ impl Origin {
 /// Files, and the history, which is opened when it is first needed.
 #[cfg(feature = "history")]
 struct Runs<'a> {
-    place: &'a crate::cli::history::Where,
+    place: &'a crate::cli::history::StoreArgs,
     store: Option<store::Store>,
 }
 
@@ -78,7 +78,7 @@ impl Runs<'_> {
         Ok(self.store.insert(store))
     }
 
-    /// The run of the history whose id begins so, with its path.
+    /// The run of the history with this id prefix, and its path.
     fn stored(&mut self, id: &str) -> Result<Selected, Failure> {
         let store = self.store()?;
         let body = store.body(model::history::Kind::Run, id)?;

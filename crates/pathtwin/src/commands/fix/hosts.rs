@@ -7,8 +7,8 @@ use std::{
 
 use ::measure::plans;
 use ::tune::{
-    BootClock, ByHand, Criteria, Person, Place, Refusal, RemoteError, Site, Sites, There,
-    TuneError, settings_of_all, until_changed,
+    BootClock, Criteria, ManualHost, Person, Refusal, RemoteError, RemoteHost, Site, Sites,
+    TuneError, command_of, not_applied, until_changed,
 };
 use anyhow::Context;
 use model::{
@@ -61,8 +61,8 @@ pub(super) fn prove(
     let near = apply::of_end(&best.remedies, Side::Near, line, toward)?;
     let near = match apply::plan_of(near, Vec::new()) {
         Err(TuneError::Refused(all)) => {
-            let all = all.iter().map(Refusal::text).collect();
-            return Ok(not_applied(text!("this host"), all));
+            let all = all.iter().map(Refusal::text);
+            return Ok(not_applied(&text!("this host"), all));
         }
         planned => here(&arguments.journal, planned?),
     };
@@ -70,7 +70,7 @@ pub(super) fn prove(
         None => None,
         Some(login) => {
             let own = far.own_address().context("find the own address")?;
-            match There::plan(Ssh { login }, found.advice, &own.to_string()) {
+            match RemoteHost::plan(Ssh { login }, found.advice, &own.to_string()) {
                 // With the exit code of `tune` for settings that a host refuses or lacks.
                 Err(RemoteError::Failed {
                     exit: Some(exit),
@@ -79,15 +79,15 @@ pub(super) fn prove(
                 }) if exit == i32::from(code::LACKS) => {
                     // Output of the program there.
                     let message = Text::name(message);
-                    return Ok(not_applied(Text::name(login), vec![message]));
+                    return Ok(not_applied(&Text::name(login), [message]));
                 }
                 there => Some(there.map_err(TuneError::from)?),
             }
         }
     };
-    let by_hand = match is_on_far && there.is_none() {
+    let manual = match is_on_far && there.is_none() {
         false => None,
-        true => Some(by_hand(arguments, far, found, stop)?),
+        true => Some(manual(arguments, far, found, stop)?),
     };
     let to = Proving {
         far,
@@ -99,46 +99,34 @@ pub(super) fn prove(
             pairs: arguments.proof.pairs,
             program: env!("CARGO_PKG_VERSION").to_owned(),
         },
-        person: by_hand.as_ref().map_or(Duration::ZERO, |_| arguments.wait),
+        person: manual.as_ref().map_or(Duration::ZERO, |_| arguments.wait),
         stop,
     };
     let there = there.as_ref().map(|there| there as &dyn Site);
-    let there = there.or(by_hand.as_ref().map(|by_hand| by_hand as &dyn Site));
+    let there = there.or(manual.as_ref().map(|manual| manual as &dyn Site));
     in_turns(&Sites::new(there, Some(&near)), &to)
 }
 
-/// Returns the outcome for a host that cannot apply a remedy; another remedy may be possible.
-fn not_applied(host: Text, why: Vec<Text>) -> ProveOutput {
-    let sentence = |why| text!("{host}: {source}", host = host.clone(), source = why);
-    ProveOutput {
-        not_applied: why.into_iter().map(sentence).collect(),
-        ..ProveOutput::default()
-    }
-}
-
-/// The settings of a far host that cannot be reached by ssh, as determined by that host for its own
-/// devices.
-fn by_hand<'a>(
+/// The settings for a far host without ssh access, as determined by that host for its devices.
+fn manual<'a>(
     arguments: &'a Fix,
     far: &'a Reached,
     found: &Found<'_>,
     stop: &'static AtomicBool,
-) -> Result<ByHand<Shell<'a>>, Failure> {
-    let facts = &found.run.far.facts;
+) -> Result<ManualHost<Shell<'a>>, Failure> {
     let own = far.own_address().context("find the own address")?;
-    let place = Place::of_facts(facts, own);
-    let wanted = settings_of_all(&found.best.remedies, Side::Far, &place);
-    for not in &wanted.not {
-        format::say(format_args!("not changed: {not}"));
-    }
-    let settings = wanted.settings.into_iter().map(|(setting, _)| setting);
     let shell = Shell {
         host: arguments.host.as_deref().unwrap_or_default(),
         far,
         limit: arguments.wait,
         stop,
     };
-    Ok(ByHand::new(shell, settings.collect()))
+    let facts = &found.run.far.facts;
+    let (manual, not) = ManualHost::of_remedies(shell, &found.best.remedies, facts, own);
+    for not in &not {
+        format::say(format_args!("not changed: {not}"));
+    }
+    Ok(manual)
 }
 
 /// A person at a shell of the far host.
@@ -150,7 +138,7 @@ struct Shell<'a> {
 }
 
 impl Shell<'_> {
-    /// Returns the current facts of the far host; a path that is down for a moment may come back.
+    /// Returns the current facts of the far host; a path that is briefly down may recover.
     fn facts(&self) -> Option<HostFacts> {
         let run = self
             .far
@@ -160,20 +148,17 @@ impl Shell<'_> {
 }
 
 impl Person for Shell<'_> {
-    fn ask(&self, settings: &[Setting], window: Duration) -> Result<(), TuneError> {
+    fn request(&self, settings: &[Setting], window: Duration) -> Result<(), TuneError> {
         let not_made = || RemoteError::NotMade {
             host: self.host.to_owned(),
             limit: self.limit,
         };
         let before = self.facts();
-        let options: Vec<String> = settings.iter().map(Setting::options).collect();
         format::say(format_args!(
-            "now run this on {}, within {} min; this end notices it and measures again:\n  sudo \
-             pathtwin tune apply {} --window {}s",
+            "now run this on {}, within {} min; this end notices it and measures again:\n  sudo {}",
             self.host,
             self.limit.as_secs() / 60,
-            options.join(" "),
-            window.as_secs()
+            command_of(settings, window)
         ));
         let is_stopped = || self.stop.load(Ordering::Relaxed);
         match until_changed(before, || self.facts(), &BootClock, self.limit, is_stopped) {

@@ -17,7 +17,7 @@ pub(super) fn list(arguments: &List) -> Result<(), Failure> {
     }
     let entries = arguments.selection.place.open()?.list(&filter)?;
     match arguments.output {
-        Format::Text => format::text(&history::entries(&entries)),
+        Format::Text => format::text(&history::entries(&entries, format::width())),
         Format::Json => format::json(&entries),
         Format::Jsonl => format::json_lines(&entries),
     }

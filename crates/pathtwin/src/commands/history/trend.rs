@@ -50,7 +50,7 @@ pub(super) fn series(arguments: &Figures) -> Result<(), Failure> {
         })
         .collect::<Result<Vec<_>, Failure>>()?;
     match arguments.output {
-        Format::Text => format::text(&history::series(&series)),
+        Format::Text => format::text(&history::series(&series, format::width())),
         Format::Json => format::json(&series.iter().flat_map(lines).collect::<Vec<_>>()),
         Format::Jsonl => format::json_lines(&series.iter().flat_map(lines).collect::<Vec<_>>()),
     }
@@ -58,7 +58,7 @@ pub(super) fn series(arguments: &Figures) -> Result<(), Failure> {
 
 fn list(names: &[SeriesName], format: Format) -> Result<(), Failure> {
     match format {
-        Format::Text => format::text(&history::names(names)),
+        Format::Text => format::text(&history::names(names, format::width())),
         Format::Json => format::json(&names),
         Format::Jsonl => format::json_lines(names),
     }
@@ -75,7 +75,7 @@ pub(super) fn trend(arguments: &Figures) -> Result<(), Failure> {
     }
     changes.sort_by(|a, b| b.at_us.cmp(&a.at_us).then_with(|| a.series.cmp(&b.series)));
     match arguments.output {
-        Format::Text => format::text(&history::trend(&changes, names.len())),
+        Format::Text => format::text(&history::trend(&changes, names.len(), format::width())),
         Format::Json => format::json(&changes),
         Format::Jsonl => format::json_lines(&changes),
     }

@@ -79,7 +79,8 @@ pub(crate) fn run(arguments: &Run, options: &Options) -> Result<ExitCode, Failur
     })
 }
 
-/// The lab whose image and guest program the tasks use: those of the first start, if it is resumed.
+/// The lab whose image and guest program the tasks use: the ones of the first start, if it is
+/// resumed.
 fn open(arguments: &Run, files: &Files) -> Result<Lab, LabError> {
     if !(arguments.resume && files.exist()) {
         return whole::open(arguments);
@@ -94,16 +95,8 @@ fn open(arguments: &Run, files: &Files) -> Result<Lab, LabError> {
 
 /// The arguments that tasks get as they were given.
 fn passed_on(cells: &Cells) -> Vec<String> {
-    let seed = cells
-        .seed
-        .iter()
-        .flat_map(|seed| ["--seed".to_owned(), seed.to_string()]);
-    let set = cells
-        .set
-        .iter()
-        .flat_map(|set| ["--set".to_owned(), set.clone()]);
     let limit = ["--wall-limit".to_owned(), cells.wall_limit.to_string()];
-    seed.chain(set).chain(limit).collect()
+    cells.overrides().chain(limit).collect()
 }
 
 /// All results in the folder; absent = no task has written any.
@@ -139,7 +132,7 @@ fn report(event: &Event<'_>) {
     }
 }
 
-/// Names a cell whose tasks ended without a result of it.
+/// Reports a cell without a result after all tries.
 fn report_given_up(cell: &GivenUp) {
     let messages = match cell.messages.as_str() {
         "" => "it left no messages".to_owned(),

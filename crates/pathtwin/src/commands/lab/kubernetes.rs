@@ -25,14 +25,6 @@ pub(crate) fn kubernetes(arguments: &Kubernetes) -> Result<ExitCode, Failure> {
     let text = std::fs::read_to_string(&arguments.spec)
         .with_context(|| format!("read {}", arguments.spec.display()))
         .map_err(wrong)?;
-    let seed = arguments
-        .seed
-        .iter()
-        .flat_map(|seed| ["--seed".to_owned(), seed.to_string()]);
-    let set = arguments
-        .set
-        .iter()
-        .flat_map(|set| ["--set".to_owned(), set.clone()]);
     let job = Job {
         name: &arguments.name,
         image: &arguments.image,
@@ -41,7 +33,7 @@ pub(crate) fn kubernetes(arguments: &Kubernetes) -> Result<ExitCode, Failure> {
         parallel: arguments.parallel.unwrap_or(arguments.segments).get(),
         spec: &text,
         cells: &cells,
-        arguments: &seed.chain(set).collect::<Vec<_>>(),
+        arguments: &given.overrides().collect::<Vec<_>>(),
     };
     format::json(&job.manifest().map_err(|e| wrong(e.into()))?)?;
     Ok(ExitCode::SUCCESS)

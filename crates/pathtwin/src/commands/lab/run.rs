@@ -28,7 +28,7 @@ pub(crate) fn read_spec(path: &Path, cells: &Cells) -> Result<Spec, Failure> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("read {}", path.display()))
         .map_err(wrong)?;
-    // The files that a spec names are beside it.
+    // Files named in a spec are relative to it.
     let beside = path.parent().unwrap_or(Path::new(""));
     let mut spec = Spec::parse(&path.display().to_string(), &text)
         .and_then(|spec| spec.with_files(|name| std::fs::read_to_string(beside.join(name))))
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Writes the page with a graph, if one is wanted.
+/// Writes the page with a graph, if requested.
 pub(super) fn graph(
     arguments: &Run,
     name: &str,
@@ -97,7 +97,7 @@ pub(super) fn graph(
     Ok(())
 }
 
-/// Prints rows, beside published figures if there are any.
+/// Prints rows, with published figures if there are any.
 pub(super) fn print(
     output: Format,
     name: &str,
@@ -120,7 +120,7 @@ struct Done {
     failed: usize,
 }
 
-/// Opens the lab as the command line asks.
+/// Opens the lab with the options of the command line.
 pub(super) fn open(arguments: &Run) -> Result<Lab, LabError> {
     Lab::open(&Config {
         engine: match arguments.engine {
@@ -134,7 +134,7 @@ pub(super) fn open(arguments: &Run) -> Result<Lab, LabError> {
     })
 }
 
-/// Runs cells with a progress bar, and reports failures at once; each reason once.
+/// Runs cells with a progress bar, and reports failures immediately, each reason once.
 fn run_cells(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
     let lab = open(arguments)?;
     lab.check(cells)?;

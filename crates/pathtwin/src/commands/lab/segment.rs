@@ -157,7 +157,7 @@ fn gaps(gathered: &Gathered) -> Gaps<'_> {
     let open = gathered.incomplete_segments();
     Gaps {
         unreadable: &gathered.unreadable,
-        failed: failed.map(|f| (f.cell, f.seed, f.error.as_str())).collect(),
+        failed: failed.map(|f| (f.cell, f.seed, &f.error)).collect(),
         missing: &gathered.missing,
         open: open.iter().map(Segment::to_string).collect(),
         is_complete: gathered.is_complete(),

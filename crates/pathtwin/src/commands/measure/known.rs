@@ -5,7 +5,7 @@ use traffic::wire::Key;
 
 use crate::{exit::Failure, format};
 
-/// The name under which a host's key is kept.
+/// The name under which a host's key is stored.
 pub(super) fn name(host: &str, port: Option<u16>) -> String {
     match port {
         Some(port) => format!("{host}:{port}"),
@@ -21,7 +21,8 @@ pub(super) fn of_host(given: Option<&str>, host: &str) -> Result<Option<Key>, Fa
     Ok(key::known(host)?)
 }
 
-/// Keeps a key that opened a session. A host without a place for it can still measure.
+/// Stores a key that opened a session. A failure is only a warning, since the measurement is
+/// possible.
 pub(super) fn remember(host: &str, key: &Key) {
     match key::remember(host, key) {
         Ok(true) => format::say(format_args!(

@@ -17,10 +17,10 @@ use crate::{
     format::say,
 };
 
-/// Most connections at a time: LibreSpeed has six for a load, and pings beside it.
+/// Maximum concurrent connections: LibreSpeed uses six for a load, plus pings.
 const CONNECTIONS: usize = 128;
 
-/// The sockets of a speed test, and who may use it.
+/// Sockets and access rules of a speed test.
 pub(super) struct Web {
     listeners: Vec<TcpListener>,
     access: Access,
@@ -50,7 +50,7 @@ pub(super) fn bind(arguments: &Serve) -> Result<Option<Web>, Failure> {
         listeners: listeners.map_err(|e| Failure::new(code::FAILED, e))?,
         access: Access {
             token,
-            // Nothing is served that a name could be misused for.
+            // Nothing secret is served, so DNS rebinding is harmless.
             any_name: true,
             ..Access::default()
         },
@@ -77,7 +77,7 @@ fn token(arguments: &Serve) -> Result<Token, Failure> {
 }
 
 impl Web {
-    /// Serves from now on.
+    /// Starts serving.
     pub(super) fn start(self, admission: Admission) -> Result<(), Failure> {
         let random = |content: &mut [u8]| -> io::Result<()> {
             for piece in content.chunks_mut(256) {

@@ -81,7 +81,7 @@ pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reports how long a confirmed change lasts, and writes it to files if requested.
+/// Reports the lifetime of a confirmed change, and writes it to files if requested.
 pub(super) fn kept(journal: &Journal, id: &ChangeId, persist: bool) -> Result<(), Failure> {
     let short = id.short();
     if !persist {
@@ -102,7 +102,7 @@ pub(super) fn kept(journal: &Journal, id: &ChangeId, persist: bool) -> Result<()
     ))
 }
 
-/// Measures in turns, keeps it or undoes it.
+/// Measures with and without the change in turns, then keeps or undoes it.
 fn proved(arguments: &Apply, plan: Change, host: &str) -> Result<ExitCode, Failure> {
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let end = &arguments.far;
@@ -138,7 +138,8 @@ fn proved(arguments: &Apply, plan: Change, host: &str) -> Result<ExitCode, Failu
     }))
 }
 
-/// Observes this host's own connections before and after; the change then waits as usual.
+/// Observes this host's connections before and after; the change then waits for confirmation as
+/// usual.
 fn observed(arguments: &Apply, plan: Change, span: Duration) -> Result<ExitCode, Failure> {
     let observe = |when: &str| {
         format::say(format_args!("observing {} s {when} it", span.as_secs()));

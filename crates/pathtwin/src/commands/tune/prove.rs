@@ -3,7 +3,6 @@
 use std::{sync::atomic::AtomicBool, time::Duration};
 
 use ::measure::{far::FarError, run::usual_estimate};
-use anyhow::anyhow;
 use model::{job::ProveOutput, plan::Plan, text::Text};
 use tune::{Criteria, MeasureError, Sites};
 
@@ -18,7 +17,7 @@ pub(crate) struct Proving<'a> {
     pub(crate) far: &'a Reached,
     pub(crate) plan: &'a Plan,
     pub(crate) criteria: Criteria,
-    /// Time that a person may take who changes the far host.
+    /// Maximum time for manual changes of the far host.
     pub(crate) person: Duration,
     pub(crate) stop: &'static AtomicBool,
 }
@@ -31,21 +30,21 @@ impl Proving<'_> {
     }
 }
 
-/// Applies changes and measures them in turns; keeps them or undoes them.
+/// Applies changes, measures with and without them in turns, and keeps or undoes them.
 ///
 /// # Errors
 /// A change could not be applied or switched, or a measurement failed: everything was undone. Or a
-/// change could be neither kept nor undone.
+/// change could neither be kept nor undone.
 pub(crate) fn in_turns(sites: &Sites<'_>, to: &Proving<'_>) -> Result<ProveOutput, Failure> {
     if sites.is_empty() {
         return Ok(ProveOutput::default());
     }
     sites.apply(to.window())?;
-    let turns = 2 * to.criteria.pairs;
-    let s = usual_estimate(to.plan, to.far.layers()).time_s[1] * f64::from(turns);
+    let turns = to.criteria.turns();
+    let estimate = usual_estimate(to.plan, to.far.layers());
     format::say(format_args!(
         "the change waits, and is measured in {turns} turns, about {:.0} min",
-        (s / 60.0).ceil()
+        estimate.most_minutes(turns)
     ));
     let settled = sites.prove(
         &mut || {
@@ -58,18 +57,8 @@ pub(crate) fn in_turns(sites: &Sites<'_>, to: &Proving<'_>) -> Result<ProveOutpu
     for drift in &settled.drift {
         format::say(format_args!("note: {drift}"));
     }
-    let proof = settled
-        .proof
-        .map_err(|error| Failure::new(code::FAILED, error))?;
-    if !settled.failed.is_empty() {
-        let all: Vec<String> = settled.failed.iter().map(ToString::to_string).collect();
-        return Err(Failure::new(code::FAILED, anyhow!(all.join("\n"))));
-    }
-    Ok(ProveOutput {
-        changes: sites.changes(),
-        proof: Some(Box::new(proof)),
-        ..ProveOutput::default()
-    })
+    let output = settled.output(sites.changes());
+    output.map_err(|error| Failure::new(code::FAILED, error))
 }
 
 fn not_measured(error: anyhow::Error) -> MeasureError {

@@ -1,9 +1,9 @@
-//! The end of a change: status, confirmation, undoing.
+//! Commands after a change: status, confirmation, undo.
 
 use std::process::ExitCode;
 
 use model::change::Change;
-use tune::{LOCK_LIMIT, NewTcp, Recovery, Rollback, TuneError};
+use tune::{NewTcp, Pending, Recovery, Rollback};
 
 use super::{apply, exists, path, show, with_host};
 use crate::{
@@ -21,20 +21,11 @@ pub(super) fn status(arguments: &Status) -> Result<ExitCode, Failure> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let (recovery, changes, last) = with_host(&arguments.journal, |env| {
-        let Some(_lock) = env.folder.lock(LOCK_LIMIT)? else {
-            return Err(TuneError::Busy);
-        };
-        let recovery = tune::recover(env)?;
-        let ids: Vec<_> = match &recovery {
-            Recovery::Clean => Vec::new(),
-            Recovery::Waiting(id) => vec![id.clone()],
-            Recovery::Undone(all) => all.iter().map(|(id, _)| id.clone()).collect(),
-        };
-        let changes: Result<Vec<_>, _> = ids.iter().map(|id| env.folder.read(id)).collect();
-        let last = env.folder.list()?.pop().and_then(|l| l.change.ok());
-        Ok((recovery, changes?, last))
-    })?;
+    let Pending {
+        recovery,
+        changes,
+        last,
+    } = with_host(&arguments.journal, tune::pending)?;
     match (arguments.output, &recovery) {
         (TuneForm::Text, Recovery::Clean) => {
             format::text("no change waits for a confirmation\n")?;
@@ -77,7 +68,7 @@ pub(super) fn confirm(arguments: &Confirm) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// One half of a turn of a proof.
+/// Half of a turn of a proof.
 pub(super) fn switch(arguments: &Switch, on: bool) -> Result<ExitCode, Failure> {
     let id = Some(arguments.id.as_str());
     with_host(&arguments.journal, |env| match on {

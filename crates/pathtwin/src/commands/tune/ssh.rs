@@ -7,13 +7,13 @@ use std::{
 
 use tune::{Remote, RemoteError};
 
-/// Program in place of `ssh`, which takes the same arguments, as for git.
+/// Program used instead of `ssh`, with the same arguments, like `GIT_SSH`.
 const SSH: &str = "PATHTWIN_SSH";
 
 const OPTIONS: [&str; 3] = ["-o", "BatchMode=yes", "--"];
 
-/// Command run by the login shell there, before the arguments. The login shell may be any, so `sh`
-/// checks whether sudo is needed: routers have none, and their user is root.
+/// Command run by the login shell there, before the arguments. The login shell is unknown, so `sh`
+/// checks whether sudo is needed: on routers it is missing, and the user is root.
 const PROGRAM: &str = r#"sh -c 'test "$(id -u)" = 0 && exec pathtwin tune "$@"; exec sudo -n pathtwin tune "$@"' tune"#;
 
 /// A host that `ssh LOGIN` reaches.

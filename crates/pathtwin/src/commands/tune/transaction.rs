@@ -10,20 +10,20 @@ use model::{
     change::{Change, ChangeId},
     net::Side,
 };
-use tune::{Here, HostError, Machine};
+use tune::{HostError, LocalHost, Machine};
 
 use super::path;
 use crate::cli::tune::Journal;
 
-/// This host, whose journals are in a folder.
+/// This host, with its folder of journals.
 pub(crate) struct Own {
     folder: PathBuf,
 }
 
 /// A planned change of this host, which measures: the near end.
-pub(crate) fn here(journal: &Journal, plan: Change) -> Here<Own> {
+pub(crate) fn here(journal: &Journal, plan: Change) -> LocalHost<Own> {
     let folder = path(journal);
-    Here::new(Own { folder }, Side::Near, plan)
+    LocalHost::new(Own { folder }, Side::Near, plan)
 }
 
 impl Machine for Own {

@@ -1,4 +1,4 @@
-//! A path at a glance: state, tunnel, figures against the usual ones, causes.
+//! Summary card of a path: state, tunnel, figures compared with the usual ones, causes.
 
 use maud::{Markup, html};
 use model::{facts::Connection, findings::Severity};
@@ -68,7 +68,7 @@ pub(super) fn figures(card: &Card, frame: &Frame, words: &Words) -> Markup {
                         th scope="col" { (words.label("what")) }
                         th.number scope="col" { (words.label("dash-today")) }
                         th.number scope="col" { (words.label("dash-usually")) }
-                        th scope="col" { (words.label("dash-course")) }
+                        th scope="col" { (words.label("dash-trend")) }
                     } }
                     tbody { @for glance in &card.figures { (row(glance, frame, words)) } }
                 }

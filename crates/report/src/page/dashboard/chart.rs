@@ -1,5 +1,5 @@
-//! Charts as SVG without a script. Lines are stretched to the width of the page; numbers stand
-//! beside them as text, so that they keep their size on a phone.
+//! Charts as SVG without a script. Lines are stretched to the width of the page; numbers are text
+//! outside of them, so that their size does not change on a phone.
 
 use maud::{Markup, html};
 
@@ -31,7 +31,7 @@ pub(super) fn spark(values: &[f64], name: &str) -> Markup {
     }
 }
 
-/// A single point is drawn as a line of no length, whose round ends are seen.
+/// A single point is drawn as a line of zero length, of which the round caps are visible.
 fn line(points: &[String]) -> String {
     match points {
         [one] => format!("{one} {one}"),

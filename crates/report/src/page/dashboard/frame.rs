@@ -93,7 +93,7 @@ pub(super) fn to_run(frame: &Frame, run: &str) -> String {
     to(frame, &format!("/run/{run}"), &[])
 }
 
-/// The name of a figure, as a heading. One that is not known stays as it is.
+/// The name of a figure, as a heading. An unknown name is shown unchanged.
 pub(super) fn figure_name(figure: &FigureName, words: &Words) -> String {
     match figure.known() {
         Some(kind) => figure_kind(*kind, words),
@@ -115,7 +115,7 @@ pub(super) fn step_name(step: &StepName, words: &Words) -> String {
     }
 }
 
-/// The name of a measurement with its layer; IPv4 goes without saying.
+/// The name of a measurement with its layer; IPv4 is not mentioned.
 pub(super) fn measurement(key: &Key, words: &Words) -> String {
     let families = key.family == IpVersion::V6;
     format!("{} · {}", words.layer(key.layer), words.key(key, families))

@@ -1,4 +1,5 @@
-//! One path over time: its series with lasting changes and the facts that changed at the same time.
+//! Page of a path over time: its series with lasting changes, and the facts that changed at the
+//! same time.
 
 use maud::{Markup, html};
 use model::history::Trend;

@@ -1,4 +1,4 @@
-//! The page that asks for the token, and pages of one sentence.
+//! The sign-in page, and pages with a single sentence.
 
 use maud::html;
 use model::text::Text;
@@ -6,7 +6,7 @@ use model::text::Text;
 use super::{Frame, frame::page};
 use crate::page::words::Words;
 
-/// The page that asks for the token. `wrong`: the one that was given is not it.
+/// The sign-in page. `wrong`: the submitted token was wrong.
 pub fn sign_in(wrong: bool, frame: &Frame) -> String {
     let words = Words::new(frame.lang);
     let body = html! {

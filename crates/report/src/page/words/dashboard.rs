@@ -22,7 +22,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("dash-today", "Latest day"),
     ("dash-usually", "Usual"),
     ("dash-usually-value", "usually {value}"),
-    ("dash-course", "Trend"),
+    ("dash-trend", "Trend"),
     ("dash-live", "Live values"),
     ("dash-over-time", "History"),
     (

@@ -38,7 +38,7 @@ proptest! {
     }
 }
 
-/// The kernel's own reader of the same numbers is the ioctl.
+/// The ioctl reads the same numbers.
 #[test]
 fn queues_of_a_veth_are_as_many_as_set_and_as_the_ioctl_reports() {
     let Some(ns) = netns() else { return };
@@ -59,7 +59,7 @@ fn queues_of_a_veth_are_as_many_as_set_and_as_the_ioctl_reports() {
         let now = eth.channels(index).unwrap();
         assert_eq!((now.rx, now.tx, now.max[0], now.max[1]), (2, 3, 4, 4));
         assert_eq!(now, ethtool::channels("a0").unwrap());
-        // More than there are, and none to send.
+        // More queues than exist, and no transmit queue.
         assert!(eth.set_channels(index, [Some(5), None, None]).is_err());
         assert!(eth.set_channels(index, [None, Some(0), None]).is_err());
         assert_eq!(eth.channels(index).unwrap(), now);
@@ -70,7 +70,7 @@ fn queues_of_a_veth_are_as_many_as_set_and_as_the_ioctl_reports() {
     .unwrap();
 }
 
-/// Only reads: the rings of a real card belong to the host.
+/// Read-only, since the rings of a real card belong to the host.
 #[test]
 fn rings_of_a_card_are_as_the_ioctl_reports_them() {
     let mut nl = Netlink::route().unwrap();

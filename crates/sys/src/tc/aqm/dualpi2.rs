@@ -47,7 +47,7 @@ pub struct DualPi2 {
     pub drop_overload: Option<bool>,
     /// Drop when a packet enters (true) or when it leaves.
     pub drop_early: Option<bool>,
-    /// Share of the rate kept for the classic queue when both have packets, percent.
+    /// Share of the rate reserved for the classic queue when both have packets, percent.
     pub c_protection_percent: Option<u8>,
     /// ECN codepoints that select the low-latency queue: 1 = ECT(1), 2 = ECT(0), 3 = any.
     pub ecn_mask: Option<u8>,
@@ -55,7 +55,7 @@ pub struct DualPi2 {
     pub split_gso: Option<bool>,
 }
 
-/// Threshold of the low-latency queue's step; the kernel takes one of them.
+/// Threshold of the low-latency queue's step; the kernel accepts one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DualPi2Step {
     /// Delay, us.

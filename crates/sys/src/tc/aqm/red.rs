@@ -21,7 +21,7 @@ const TC_RED_ALL_FLAGS: u32 = 15;
 const STAB_SIZE: usize = 256;
 /// Largest exponent of the decay table's entries; the kernel refuses 32.
 const STAB_MAX: f64 = 31.0;
-/// An exponent that cannot be found: the kernel refuses it, which is the error the caller gets.
+/// Returned if there is no valid exponent: the kernel rejects it, so the caller gets that error.
 const NOT_FOUND: u8 = 32;
 
 /// Options of red.
@@ -48,7 +48,7 @@ pub struct Red {
     /// Adapts the probability to keep the average between the thresholds. Has no effect with
     /// `nodrop`.
     pub adaptive: bool,
-    /// With `ecn`, lets packets pass that cannot be marked.
+    /// With `ecn`, packets that cannot be marked are not dropped.
     pub nodrop: bool,
 }
 

@@ -5,7 +5,7 @@ use crate::testutil::{netns, pair};
 use super::super::*;
 
 #[test]
-fn a_tbf_can_be_put_sampled_and_removed() {
+fn a_tbf_can_be_added_sampled_and_removed() {
     let Some(ns) = netns() else { return };
     let mut nl = ns.route().unwrap();
     let index = pair(&mut nl);

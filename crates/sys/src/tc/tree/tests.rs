@@ -18,12 +18,12 @@ fn the_kernels_own_discipline_comes_back_when_another_is_deleted() {
     assert_ne!(read(&mut nl, index).unwrap(), before);
     restore(&mut nl, index, &before).unwrap();
     assert_eq!(read(&mut nl, index).unwrap(), before);
-    // Again: the default cannot be deleted, and need not be.
+    // A second time: the default cannot be deleted, and need not be.
     restore(&mut nl, index, &before).unwrap();
 }
 
 #[test]
-fn htb_with_nested_classes_comes_back_with_handles_rates_and_leaves() {
+fn htb_with_nested_classes_is_restored_with_handles_rates_and_leaves() {
     let Some(ns) = netns() else { return };
     let mut nl = ns.route().unwrap();
     let index = pair(&mut nl);
@@ -62,7 +62,7 @@ fn a_report_of_htb_becomes_a_request() {
     assert_eq!(options[8..12], 0x0909_u32.to_ne_bytes());
     assert_eq!(options[12..24], [9; 12]);
     assert_eq!(options[24..28], [0; 4]);
-    // Anything else is left unchanged, and nothing panics.
+    // Other input is left unchanged, without a panic.
     for cut in 0..options.len() {
         settable_htb(&mut options[..cut].to_vec());
     }
@@ -102,7 +102,7 @@ fn a_time_that_the_kernel_rounds_does_not_shrink_when_it_is_set_again() {
     }
 }
 
-/// Such a kernel sets up cake again only without a word about NAT.
+/// Such a kernel restores cake only without the option for NAT.
 #[test]
 fn cake_on_a_kernel_without_connection_tracking_is_set_up_again() {
     let options = |nat: Option<u32>| {

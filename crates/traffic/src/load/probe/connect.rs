@@ -1,4 +1,5 @@
-//! Probes by connections: the round trip of a SYN and its answer, for hosts that answer no ping.
+//! Probes by connections: the round trip of a SYN and its reply, for hosts that do not answer
+//! pings.
 
 use std::{
     io,
@@ -28,8 +29,8 @@ pub struct Connecting {
 }
 
 impl Connecting {
-    /// Starts to probe a port every `every`, from now until finished, and later where an answer
-    /// takes longer. A refused connection is an answer, too.
+    /// Starts to probe a port every `every`, or later if a reply takes longer, until finished. A
+    /// refused connection is a reply, too.
     ///
     /// # Errors
     /// The host lacks threads.
@@ -60,7 +61,7 @@ impl Connecting {
         probes.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ends it, waits for the last answer, and returns all probes.
+    /// Ends it, waits for the last reply, and returns all probes.
     pub fn finish(mut self) -> Vec<Probe> {
         self.end();
         self.so_far()

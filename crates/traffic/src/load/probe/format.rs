@@ -4,13 +4,13 @@ use sys::socket::icmp::{Echo, HEADER};
 
 use crate::wire::datagram::{Datagram, PROBE};
 
-/// Most bytes of an answer: a raw socket has an IPv4 header with options in front.
+/// Maximum bytes of a reply: on a raw socket it starts with an IPv4 header with options.
 pub(super) const ANSWER: usize = 60 + HEADER + PROBE;
 
 /// The format of probes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Format {
-    /// Datagrams of pathtwin's own protocol.
+    /// Datagrams of pathtwin's protocol.
     #[default]
     Own,
     /// ICMP echo, with such a datagram as its data.
@@ -34,7 +34,7 @@ impl Format {
         }
     }
 
-    /// Number of the probe that was answered, and how long the far end had it, ns.
+    /// Number of the answered probe, and its holding time at the far end, ns.
     pub(super) fn read(self, bytes: &[u8]) -> Option<(u32, u32)> {
         match self {
             Self::Own => match Datagram::parse(bytes)? {

@@ -1,4 +1,4 @@
-//! The receiver of answers.
+//! Receiver of replies.
 
 use std::{io, net::UdpSocket, sync::atomic::Ordering, time::Duration};
 
@@ -11,21 +11,21 @@ use sys::{
 use super::{Schedule, Shared, Slot, Timing, format::ANSWER};
 use crate::wire::datagram::PROBE;
 
-/// Bounds of how long late answers are waited for: three times the longest round trip seen lately.
+/// Bounds of the wait for late replies, which is three times the longest recent round trip.
 const TIMEOUT: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 
 /// Probes that count as late ones.
 const LATE: usize = 512;
 
-/// Idle time in virtual time after which late answers are no longer awaited.
+/// Idle time in virtual time after which late replies are no longer awaited.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// Batching time of answers to one read in virtual time: no thread waits much longer than that.
+/// Time for which replies are batched into one read in virtual time: no thread waits much longer.
 const COLLECT: Duration = Duration::from_millis(100);
 
 /// Reader of replies.
 pub(super) enum Reader {
-    /// Each as it comes.
+    /// Each reply immediately.
     Each(UdpSocket),
     /// Many a call.
     Many(UdpSocket, Batch),
@@ -47,7 +47,7 @@ impl Reader {
         })
     }
 
-    /// Waits for answers and records them; returns whether any datagram arrived.
+    /// Waits for replies and records them; returns whether any datagram arrived.
     fn next(&mut self, shared: &Shared) -> bool {
         match self {
             Self::Each(socket) => {
@@ -71,7 +71,7 @@ impl Reader {
     }
 }
 
-/// Records an answer that arrived at a time (CLOCK_REALTIME, ns). The first to a number counts.
+/// Records a reply that arrived at a time (CLOCK_REALTIME, ns). The first reply to a number counts.
 fn take(shared: &Shared, bytes: &[u8], at_ns: Option<u64>) {
     let Some((number, held_ns)) = shared.format.read(bytes) else {
         return;
@@ -85,7 +85,7 @@ fn take(shared: &Shared, bytes: &[u8], at_ns: Option<u64>) {
     }
 }
 
-/// Notes answers until all have come or late ones are no longer waited for.
+/// Records replies until all have arrived or late ones are no longer awaited.
 pub(super) fn run(reader: &mut Reader, shared: &Shared) {
     let mut deadline = None;
     loop {

@@ -33,8 +33,8 @@ pub(super) fn run(socket: UdpSocket, schedule: Schedule, shared: &Shared) {
 }
 
 enum Sender {
-    /// The kernel reports when a probe left. Numbers of the probes by the numbers of the stamps:
-    /// one that could not be sent has none.
+    /// The kernel reports transmit times. Holds the probe number of each timestamp, since probes
+    /// that could not be sent have none.
     Stamped(Stamped, Vec<usize>),
     /// A probe leaves at the time that was waited for.
     Exact(UdpSocket),

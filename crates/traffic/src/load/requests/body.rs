@@ -20,18 +20,18 @@ const SLOWEST: u64 = 1000;
 
 /// Source of the responses of all connections of a service.
 pub(super) struct ResponseBody {
-    /// Bytes of a request that come after its greeting.
+    /// Bytes of a request after its greeting.
     pub(super) upload: u64,
-    /// Bytes of an answer.
+    /// Bytes of a response.
     pub(super) bytes: u64,
-    /// Timeout of a peer for its request, and for each read of its answer.
+    /// Timeout of a peer for its request, and for each read of its response.
     pub(super) timeout: Duration,
     pub(super) stop: Stop,
     given: AtomicU64,
 }
 
 impl ResponseBody {
-    /// `upload`, `bytes`: of a request after its greeting, and of its answer.
+    /// `upload`: bytes of a request after its greeting; `bytes`: of its response.
     pub(super) fn new(upload: u64, bytes: u64, timeout: Duration, stop: Stop) -> Self {
         Self {
             upload,
@@ -42,7 +42,7 @@ impl ResponseBody {
         }
     }
 
-    /// Bytes of answers so far.
+    /// Bytes of responses so far.
     pub(super) fn given(&self) -> u64 {
         self.given.load(Ordering::Relaxed)
     }
@@ -50,7 +50,7 @@ impl ResponseBody {
     /// Records that this many bytes of requests have arrived.
     ///
     /// # Errors
-    /// They are more than may come.
+    /// They exceed the permitted bytes.
     pub(super) fn received(&self, bytes: usize) -> io::Result<()> {
         self.stop.pause(self.stop.lease().received(bytes as u64)?);
         Ok(())
@@ -59,7 +59,7 @@ impl ResponseBody {
     /// Reads the part of a request after its greeting.
     ///
     /// # Errors
-    /// It does not come in time, or is more than may come.
+    /// It does not arrive in time, or exceeds the permitted bytes.
     pub(super) fn take(&self, stream: &TcpStream) -> io::Result<()> {
         let mut left = self.upload;
         while left > 0 {
@@ -71,9 +71,8 @@ impl ResponseBody {
         Ok(())
     }
 
-    /// Sends `head` and then an answer of zeroes, all in full segments where they can be. A peer
-    /// that takes nothing for as long as the socket's timeout is given up, and so is a very slow
-    /// one, however much the rate allows.
+    /// Sends `head` and then a response of zeroes, in full segments if possible. A peer that reads
+    /// nothing for the socket's timeout, or very slowly, is abandoned.
     pub(super) fn give(&self, stream: &TcpStream, head: &[u8]) -> io::Result<()> {
         self.enough()?;
         let mut left = self.bytes;
@@ -84,7 +83,7 @@ impl ResponseBody {
         while left > 0 || !head.is_empty() {
             let n = left.min(ZEROES.len() as u64) as usize;
             let taken = if n > 0 { self.stop.lease().take(n)? } else { 0 };
-            // In one call, so that a small answer is one segment.
+            // In one call, so that a small response is one segment.
             let block;
             let bytes = if head.is_empty() {
                 &ZEROES[..taken]
@@ -109,7 +108,7 @@ impl ResponseBody {
         Ok(())
     }
 
-    /// An answer that could not be given whole is not begun.
+    /// A response that cannot be completed is not started.
     fn enough(&self) -> io::Result<()> {
         match self.stop.lease().bytes_left() {
             Some(left) if left < self.bytes => Err(crate::admission::Spent.into()),

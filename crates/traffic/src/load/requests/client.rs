@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use model::text::Text;
 use sys::clock::Instant;
 
 use super::{
@@ -23,9 +24,9 @@ use crate::spawn;
 pub use super::exchange::Config;
 
 /// Maximum requests of a load; each one is stored.
-pub const MOST: usize = 20_000;
+pub const MAX: usize = 20_000;
 
-/// Failures one after the other from which no more requests are made.
+/// Consecutive failures after which no more requests are made.
 const FAILURES: u32 = 10;
 
 /// Time after a failure.
@@ -34,12 +35,12 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Results of the requests so far.
 #[derive(Clone, Debug, Default)]
 pub struct Requests {
-    /// Those that were answered, in order.
+    /// Completed requests, in order.
     pub exchanges: Vec<Exchange>,
     /// Number of failed requests.
     pub failed: u64,
     /// Error of the first failed request.
-    pub error: Option<String>,
+    pub error: Option<Text>,
 }
 
 #[derive(Default)]
@@ -96,7 +97,7 @@ impl RequestClient {
             let stream = kept.as_ref().ok_or(io::ErrorKind::NotConnected)?;
             let result = http::request(stream, config.bytes);
             if result.is_err() {
-                // The following data on it would be the rest of this one.
+                // Further data on it would belong to this request.
                 kept = None;
             }
             result
@@ -124,7 +125,7 @@ impl RequestClient {
         lock(&self.shared.requests).clone()
     }
 
-    /// The latest completion time, ns, and the bytes of all answers so far.
+    /// The latest completion time, ns, and the bytes of all responses so far.
     pub fn live(&self) -> (Option<u64>, u64) {
         let requests = lock(&self.shared.requests);
         let last = requests.exchanges.last();
@@ -143,9 +144,9 @@ impl RequestClient {
         self.shared.stopped.load(Ordering::Relaxed)
     }
 
-    /// Makes no further request, waits up to `grace` for the last answer, and returns all. One that
-    /// does not come in this time was not made: a slow one would otherwise count as none, and
-    /// the rest would look faster than the path is.
+    /// Makes no further request, waits up to `grace` for the last response, and returns all
+    /// exchanges. Without the wait the slow last exchange would be missing, and the rest would seem
+    /// faster than the path is.
     pub fn finish(mut self, grace: Duration) -> Requests {
         self.shared.stopped.store(true, Ordering::Relaxed);
         let deadline = Instant::now().after(grace);
@@ -193,7 +194,7 @@ fn run(config: Config, shared: &Shared, mut request: impl FnMut(&Open) -> io::Re
             Err(error) => {
                 failures += 1;
                 requests.failed += 1;
-                requests.error.get_or_insert_with(|| error.to_string());
+                requests.error.get_or_insert_with(|| Text::from(&error));
                 drop(requests);
                 Instant::now().after(PAUSE).wait();
             }

@@ -1,4 +1,4 @@
-//! One request as its client sees it, and the connection it is made on.
+//! A request from the client's view, and its connection.
 
 use std::{
     io::{self, Write},
@@ -22,11 +22,11 @@ pub struct Config {
     pub upload: u64,
     /// Bytes of an answer.
     pub bytes: u64,
-    /// Timeout of each read of an answer.
+    /// Timeout of each read of a response.
     pub timeout: Duration,
-    /// Most bytes of answers in all, if there is a bound.
+    /// Maximum total bytes of responses, if limited.
     pub most_bytes: Option<u64>,
-    /// Most requests.
+    /// Maximum number of requests.
     pub most_requests: usize,
 }
 
@@ -37,11 +37,11 @@ pub struct Exchange {
     pub began: Instant,
     /// Time at which the connection was established, ns; absent if it was established before.
     pub connect_ns: Option<u64>,
-    /// Time to the first byte of the answer, ns.
+    /// Time to the first byte of the response, ns.
     pub first_byte_ns: u64,
     /// Time to its last byte, ns.
     pub complete_ns: u64,
-    /// Bytes of the answer.
+    /// Bytes of the response.
     pub bytes: u64,
 }
 

@@ -1,10 +1,11 @@
-//! HTTP/1.1 requests on a connection that is kept.
+//! HTTP/1.1 requests on a keep-alive connection.
 
 use std::{
     io::{self, Read, Write},
     net::TcpStream,
 };
 
+use model::text;
 use sys::clock::Instant;
 
 use super::{
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::wire::http::{self, LONGEST, Parsed, Request, Status};
 
-/// Answers requests until the peer ends, breaks the rules or makes the service wait.
+/// Responds to requests until the peer ends, violates the protocol or is too slow.
 pub(super) fn answer(stream: &TcpStream, body: &ResponseBody) -> io::Result<()> {
     let mut held = Vec::new();
     while let Some(request) = next(stream, &mut held, body)? {
@@ -34,8 +35,8 @@ pub(super) fn answer(stream: &TcpStream, body: &ResponseBody) -> io::Result<()> 
     Ok(())
 }
 
-/// The next request, or why it is none; nothing if the peer ended between two. `held`: bytes read
-/// beyond the previous one.
+/// The next request, or the status of an invalid one; `None` if the peer ended between requests.
+/// `held`: bytes read beyond the previous one.
 fn next(
     mut stream: &TcpStream,
     held: &mut Vec<u8>,
@@ -51,7 +52,7 @@ fn next(
             Parsed::Bad(status) => return Ok(Some(Err(status))),
             Parsed::More => {}
         }
-        // One that sends a byte now and then is cut off as well as one that sends none.
+        // A peer that sends single bytes slowly is disconnected like one that sends none.
         let now = Instant::now();
         if !held.is_empty() && now > *deadline.get_or_insert_with(|| now.after(body.timeout)) {
             return Err(io::ErrorKind::TimedOut.into());
@@ -68,7 +69,7 @@ fn next(
     }
 }
 
-/// One request on a connection that is open.
+/// A request on an open connection.
 pub(super) fn request(mut stream: &TcpStream, bytes: u64) -> io::Result<Exchange> {
     let began = Instant::now();
     stream.write_all(http::REQUEST)?;
@@ -78,9 +79,12 @@ pub(super) fn request(mut stream: &TcpStream, bytes: u64) -> io::Result<Exchange
         match http::response(&held) {
             Parsed::Whole(length, head) if length == bytes => break held.len() - head,
             Parsed::Whole(length, _) => {
-                return Err(io::Error::other(format!("an answer of {length} bytes")));
+                let why = text!("an answer of {length} bytes", length = length);
+                return Err(io::Error::other(why));
             }
-            Parsed::Bad(_) => return Err(io::Error::other("an answer that is not as agreed")),
+            Parsed::Bad(_) => {
+                return Err(io::Error::other(text!("an answer that is not as agreed")));
+            }
             Parsed::More => {}
         }
         let mut buffer = [0; LONGEST];
@@ -93,7 +97,7 @@ pub(super) fn request(mut stream: &TcpStream, bytes: u64) -> io::Result<Exchange
     };
     let left = bytes
         .checked_sub(body as u64)
-        .ok_or_else(|| io::Error::other("more bytes than the answer has"))?;
+        .ok_or_else(|| io::Error::other(text!("more bytes than the answer has")))?;
     exchange::discard(stream, left)?;
     let complete_ns = Instant::now().since(began).max(0) as u64;
     Ok(Exchange {

@@ -1,4 +1,4 @@
-//! Answers to requests on incoming connections: by a bounded number of threads, each with one
+//! Responses to requests on incoming connections, by a bounded number of threads, each with one
 //! connection at a time, and with a timeout for slow readers.
 
 use std::{
@@ -22,7 +22,7 @@ use crate::{
 /// Protocol of the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
-    /// One a connection, which the greeting is already.
+    /// One request per connection; the greeting is the request.
     Short,
     /// HTTP/1.1, many a connection.
     Http,
@@ -37,11 +37,11 @@ pub struct Config {
     pub upload: u64,
     /// Bytes of an answer.
     pub bytes: u64,
-    /// Connections at once; one more waits for its turn, and those beyond it are closed.
+    /// Maximum concurrent connections; one more waits, and further ones are closed.
     pub connections: usize,
-    /// Timeout of a peer for its request, and for each read of its answer.
+    /// Timeout of a peer for its request, and for each read of its response.
     pub timeout: Duration,
-    /// Limits of the service: its connections and threads are held as they come and go.
+    /// Limits of the service: its connections and threads are held as needed.
     pub lease: Lease,
 }
 
@@ -104,12 +104,12 @@ impl RequestServer {
         }))
     }
 
-    /// Takes a connection that has greeted. Never blocks; one too many is closed.
+    /// Takes a connection after its greeting. Never blocks; a connection above the limit is closed.
     pub fn take(&self, stream: TcpStream) {
         let lease = self.0.body.stop.lease();
         let mut state = self.0.lock();
         let held = state.waiting.len() + state.active.len();
-        // A client that has its answer may return before the thread that sent it is free.
+        // A client may return with the next request before the thread that served it is free.
         if self.0.body.stop.is_set() || held > self.0.connections {
             return;
         }

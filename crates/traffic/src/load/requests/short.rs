@@ -1,4 +1,4 @@
-//! Requests on separate connections: connect, greet, get the answer, done.
+//! Requests on separate connections: connect, send the greeting, read the response, close.
 
 use std::{
     io::{self, Read, Write},
@@ -15,18 +15,17 @@ use super::{
 /// Opens a connection.
 pub type Connect = Box<dyn FnMut() -> io::Result<TcpStream> + Send>;
 
-/// Bytes that are read to see the first of an answer.
+/// Size of the read for the first bytes of a response.
 const FIRST: usize = 16 << 10;
 
-/// Answers one request: the connection is closed after it, which the answering end does first, so
-/// that its end waits out the time in which late segments may come (RFC 9293 section 3.6.1) and the
-/// client keeps its ports.
+/// Responds to a request and closes the connection first, so that TIME-WAIT (RFC 9293 section
+/// 3.6.1) is at this end and the client does not run out of ports.
 pub(super) fn answer(stream: &TcpStream, body: &ResponseBody) -> io::Result<()> {
     body.take(stream)?;
     body.give(stream, &[])
 }
 
-/// One request on a separate connection.
+/// A request on a separate connection.
 pub(super) fn request(
     connect: &mut Connect,
     greeting: &[u8],

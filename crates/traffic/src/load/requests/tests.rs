@@ -70,7 +70,7 @@ impl Served {
             bytes: self.bytes,
             timeout: Duration::from_secs(10),
             most_bytes: Some(self.bytes * 20),
-            most_requests: client::MOST,
+            most_requests: client::MAX,
         }
     }
 }
@@ -137,7 +137,7 @@ fn http_requests_share_a_connection() {
 }
 
 #[test]
-fn requests_that_come_at_once_are_answered_in_turn() {
+fn concurrent_requests_are_answered_in_order() {
     let served = Served::start(config(Service::Http, 5));
     let mut stream = served.connect();
     let last = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
@@ -158,7 +158,7 @@ fn an_endless_head_is_cut_off() {
     let mut stream = served.connect();
     stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n").unwrap();
     let mut written = 0;
-    // The far end stops to read soon after the limit, and then states it or is gone.
+    // The far end stops reading soon after the limit, and then reports it or closes.
     while written < 64 << 20 && stream.write_all(&[b'x'; 1024]).is_ok() {
         written += 1024;
     }
@@ -190,7 +190,7 @@ fn a_head_that_comes_byte_by_byte_is_cut_off() {
 }
 
 #[test]
-fn one_that_asks_nothing_is_cut_off() {
+fn a_client_without_requests_is_disconnected() {
     let served = Served::start(config(Service::Http, 5));
     let (bytes, _) = ended(&mut served.connect());
     assert_eq!(bytes, 0);
@@ -204,7 +204,7 @@ fn one_that_never_reads_is_cut_off() {
         let served = Served::start(config(service, 1 << 30));
         let mut stream = served.connect();
         stream.write_all(REQUEST).unwrap();
-        // While it does not read, the thread that answers gives it up.
+        // While it does not read, the serving thread abandons it.
         while served.server.active() == 0 {
             Instant::now().after(Duration::from_millis(1)).wait();
         }

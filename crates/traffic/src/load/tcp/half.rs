@@ -8,6 +8,7 @@ use std::{
     thread::JoinHandle,
 };
 
+use model::text::Text;
 use sys::{clock::Instant, socket, tcp_info, zeroes::Outlet};
 
 use super::{CHUNK, Connection, Drive, Shared};
@@ -44,8 +45,8 @@ pub(super) fn start(
             && !shared.stop.is_set()
             && Instant::now() < shared.end()
         {
-            shared.errors().push(error.to_string());
-            // A peer that may send no more gets a reset.
+            shared.errors().push(Text::from(&error));
+            // A peer that exceeds its limit gets a reset.
             connection.abort();
         }
     })
@@ -71,8 +72,7 @@ fn run(
     }
 }
 
-/// Sends until its end time. The connection stays open: closing is up to the load, once the last
-/// sample has been taken.
+/// Sends until its end time. The connection stays open: the load closes it after the last sample.
 fn send(
     connection: &Connection,
     stream: &TcpStream,
@@ -95,8 +95,8 @@ fn send(
 fn receive(connection: &Connection, mut stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     let lease = shared.stop.lease();
     if tcp_info::read(stream.as_fd()).is_err() {
-        // The kernel does not report arrivals: the bytes read must do, and so they are read at
-        // once.
+        // The kernel does not report arrivals, so the bytes read are counted instead, and are read
+        // immediately.
         let mut half = Half::new(connection, shared, Stride::fixed(BUFFER));
         let mut buffer = vec![0; BUFFER];
         return transfer::receive(lease, &mut half, |most| stream.read(&mut buffer[..most]));
@@ -110,7 +110,7 @@ fn receive(connection: &Connection, mut stream: &TcpStream, shared: &Shared) -> 
     transfer::receive(lease, &mut half, |most| socket::discard(stream, most))
 }
 
-/// One connection's part of the loop.
+/// State of a connection in the loop.
 struct Half<'a> {
     connection: &'a Connection,
     shared: &'a Shared,

@@ -1,4 +1,4 @@
-//! The receiver of datagrams: counts and arrival times.
+//! Receiver of datagrams: counts and arrival times.
 
 use std::{io, net::UdpSocket, sync::atomic::Ordering, time::Duration};
 
@@ -28,8 +28,8 @@ const IN_FLIGHT: Duration = Duration::from_secs(6);
 /// Batching time of datagrams to one read.
 const COLLECT: Duration = Duration::from_millis(10);
 
-/// Most datagrams that are read in one call.
-const MOST: u128 = 64;
+/// Maximum datagrams read per call.
+const MAX: u128 = 64;
 
 pub(super) fn run(socket: &UdpSocket, config: &Config, until: Until, shared: &Shared) -> Half {
     let mut receiver = Receiver::new(config, until, shared);
@@ -79,7 +79,7 @@ struct Receiver<'a> {
     config: &'a Config,
     until: Until,
     shared: &'a Shared,
-    /// From one sample to the next, if samples are wanted.
+    /// Interval of the samples, if requested.
     interval: Option<Duration>,
     counter: Counter,
     times: Times,
@@ -116,11 +116,11 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Datagrams of a call: those of one sample, or of the maximum time that they may wait to be
+    /// Datagrams per call: those of a sampling interval, or of the maximum time until they are
     /// counted.
     fn most(&self) -> usize {
         let collect = self.interval.unwrap_or(COLLECT).as_nanos();
-        (collect / interval_ns(self.config, self.config.payload)).clamp(1, MOST) as usize
+        (collect / interval_ns(self.config, self.config.payload)).clamp(1, MAX) as usize
     }
 
     fn sample(&mut self) {
@@ -143,7 +143,7 @@ impl<'a> Receiver<'a> {
     }
 }
 
-/// Most that may arrive: the agreed amount and a quarter more, as a path may duplicate some.
+/// Maximum bytes that may arrive: the agreed amount plus a quarter, as a path may duplicate some.
 fn most_bytes(config: &Config) -> u64 {
     let agreed = config.rate_bps as f64 / 8.0 * config.lease.duration().as_secs_f64();
     ((agreed * 1.25) as u64).saturating_add(65_536)

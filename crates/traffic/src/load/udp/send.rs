@@ -2,6 +2,7 @@
 
 use std::{io, net::UdpSocket, sync::atomic::Ordering, time::Duration};
 
+use model::text::Text;
 use sys::clock::Instant;
 
 use super::{BURST, Config, Half, Shared, Spacing, WAIT, interval_ns};
@@ -90,7 +91,7 @@ impl<'a> Sender<'a> {
             return None;
         }
         let late = now.since(self.config.zero).max(0) as u128;
-        // All that is due by now, at least the one that was waited for.
+        // All datagrams due by now, at least the awaited one.
         let ready = (late / self.every_ns + 1).saturating_sub(u128::from(sent)) as u64;
         Some(ready.clamp(1, BURST as u64))
     }
@@ -119,15 +120,14 @@ impl Datagrams for Sender<'_> {
         &self.datagrams[..count]
     }
 
-    /// Datagrams refused by this host count as sent and lost: its device's queue is full, or nobody
-    /// listens at the far end.
+    /// Datagrams refused by this host count as sent and lost: its device's queue is full, or the
+    /// far end's port is closed.
     fn sent(&mut self, _: usize, count: usize, result: io::Result<usize>) -> io::Result<usize> {
         let sent = match result {
             Ok(sent) => sent,
             Err(error) => {
                 if !is_loss(&error) {
-                    let error = error.to_string();
-                    self.half.error.get_or_insert(error);
+                    self.half.error.get_or_insert_with(|| Text::from(&error));
                 }
                 self.half.outcome.refused += count as u64;
                 count

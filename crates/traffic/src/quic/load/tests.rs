@@ -5,7 +5,7 @@ use sys::clock::Instant;
 
 use super::*;
 use crate::{
-    admission::Lease,
+    admission::{Lease, Spent},
     quic::{Identity, LIBRARY},
 };
 
@@ -55,14 +55,15 @@ fn the_library_is_the_one_that_is_named() {
 }
 
 #[test]
-fn data_goes_in_either_direction() {
+fn data_flows_in_either_direction() {
     for near_sends in [true, false] {
         let (near, far) = pair(near_sends, |_| {});
-        assert_eq!((&near.errors, &far.errors), (&vec![], &vec![]));
+        assert_eq!((&near.errors.0[..], &far.errors.0[..]), (&[][..], &[][..]));
         let (sent, received) = if near_sends { (near, far) } else { (far, near) };
         let came = received.series.last(Column::BytesReceived).unwrap();
         let gone = sent.series.last(Column::BytesSent).unwrap();
-        assert!(came > 1_000_000 && came < gone, "{came} of {gone}");
+        // Ten times the first window of ten datagrams (RFC 9002, 7.2), however busy the host is.
+        assert!(came > 147_200 && came < gone, "{came} of {gone}");
         assert!(sent.series.last(Column::RttUs).unwrap() > 0);
         // Of 1200 bytes at first, and then as many as the search found loopback to carry.
         assert_eq!(sent.series.last(Column::MtuBytes), Some(1452));
@@ -83,12 +84,10 @@ fn another_key_than_the_pinned_one_is_refused() {
         Instant::now().after(Duration::from_millis(1)).wait();
     }
     let (near, far) = (near.finish(), far.finish());
-    assert!(near.errors[0].contains("certificate"), "{:?}", near.errors);
-    assert!(
-        far.errors[0].contains("aborted by peer"),
-        "{:?}",
-        far.errors
-    );
+    let words = |outcome: &QuicOutcome| outcome.errors.0[0].to_string();
+    assert!(words(&near).contains("certificate"), "{:?}", near.errors);
+    let aborted = words(&far).starts_with("QUIC: aborted by the other end: ");
+    assert!(aborted, "{:?}", far.errors);
     assert_eq!(near.series.last(Column::BytesReceived).unwrap_or(0), 0);
 }
 
@@ -97,7 +96,7 @@ fn a_rate_is_kept() {
     let (near, far) = pair(true, |config| {
         config.lease = lease(400, None, Some(8_000_000))
     });
-    assert_eq!((&near.errors, &far.errors), (&vec![], &vec![]));
+    assert_eq!((&near.errors.0[..], &far.errors.0[..]), (&[][..], &[][..]));
     // 8 Mbit/s for 450 ms, at most one batch more, and the burst after a pause.
     let sent = near.series.last(Column::BytesSent).unwrap();
     assert!(sent <= 450_000 + 80_000 + 30_000, "{sent}");
@@ -109,7 +108,7 @@ fn a_bound_of_bytes_ends_the_load() {
     let (near, far) = pair(true, |config| {
         config.lease = lease(400, Some(100_000), None)
     });
-    let ended = |outcome: &QuicOutcome| outcome.errors.concat().contains("byte limit");
+    let ended = |outcome: &QuicOutcome| outcome.errors.0.contains(&Spent.text());
     assert!(ended(&near) || ended(&far), "{near:?} {far:?}");
     assert!(far.series.last(Column::BytesReceived).unwrap_or(0) < 100_000 + 2 * 16 * 1472);
 }
@@ -142,5 +141,5 @@ fn datagrams_of_no_meaning_change_nothing() {
         }
     }
     assert!(!far.is_finished());
-    assert_eq!(far.finish().errors, Vec::<String>::new());
+    assert_eq!(far.finish().errors.0, []);
 }

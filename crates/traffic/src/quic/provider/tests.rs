@@ -133,7 +133,7 @@ fn both_ends_of_a_key_exchange_get_the_secret_of_rfc_7748() {
 }
 
 #[test]
-fn points_that_give_nothing_away_are_refused() {
+fn points_of_small_order_are_refused() {
     for wrong in [vec![0; 32], vec![0; 31], vec![9; 33]] {
         let exchange = Box::new(Exchange {
             secret: [7; 32],

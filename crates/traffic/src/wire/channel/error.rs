@@ -27,7 +27,7 @@ pub enum ChannelError {
         got: u32,
     },
     /// An invalid message.
-    Message(String),
+    Message(serde_json::Error),
 }
 
 impl ChannelError {
@@ -78,6 +78,7 @@ impl std::error::Error for ChannelError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io(error) => Some(error),
+            Self::Message(error) => Some(error),
             _ => None,
         }
     }

@@ -24,12 +24,12 @@ fn pair(
 }
 
 #[test]
-fn messages_of_any_size_come_through() {
+fn messages_of_any_size_are_transferred() {
     let key = Key::generate().unwrap();
     let (near, far) = pair(key.clone(), &key, 4 << 20);
     let (mut near, mut far) = (near.unwrap(), far.unwrap());
     for n in [0, 1, 1000, 70_000, 1_000_000] {
-        // Digits of no pattern, which do not deflate to nothing.
+        // Random digits, which deflate badly.
         let message: Vec<u64> = (0..n)
             .map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40)
             .collect();
@@ -45,7 +45,7 @@ fn messages_of_any_size_come_through() {
 }
 
 #[test]
-fn another_key_is_refused_and_said_so() {
+fn another_key_is_refused_and_reported() {
     let (near, far) = pair(Key::generate().unwrap(), &Key::generate().unwrap(), 1000);
     assert!(matches!(near, Err(ChannelError::Refused(Refusal::Key))));
     assert!(matches!(far, Err(ChannelError::Crypto)));
@@ -60,9 +60,9 @@ fn a_changed_byte_ends_the_channel() {
     assert!(matches!(far.receive::<u8>(), Err(ChannelError::Crypto)));
 }
 
-/// They kept the pace that a peer must keep, and no limit ended them.
+/// Bug: they satisfied the minimum rate of a peer, and no limit ended them.
 #[test]
-fn frames_without_content_are_no_message() {
+fn frames_without_content_are_not_a_message() {
     let (near, far) = pair(Key::OPEN, &Key::OPEN, 1000);
     let (mut near, mut far) = (near.unwrap(), far.unwrap());
     let flood = thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! OpenWrt's configuration files, judged by the real `uci` where there is one: on the path, or as
+//! Tests of OpenWrt's configuration files, with the real `uci` if available: in PATH, or as
 //! `$PATHTWIN_UCI`.
 
 use std::process::Command;
@@ -45,7 +45,7 @@ fn shaped(ingress: &str) -> Change {
     change
 }
 
-/// The output of the real `uci`; none without it.
+/// The output of the real `uci`; `None` without it.
 fn uci(scene: &Scene, arguments: &[&str]) -> Option<String> {
     let program = std::env::var_os("PATHTWIN_UCI").unwrap_or_else(|| "uci".into());
     let output = Command::new(program)
@@ -137,7 +137,7 @@ fn a_section_survives_a_commit_by_another_program_and_is_cut_afterwards() {
     );
 }
 
-/// A commit would write what somebody else has not finished.
+/// A commit would write unfinished changes of somebody else.
 #[test]
 fn changes_that_are_not_committed_yet_are_named_and_nothing_is_written() {
     let scene = router();

@@ -1,4 +1,4 @@
-//! Random paths, drawn from those that users have.
+//! Random paths similar to those of users.
 
 use model::{
     cell::{Buffer, Cell, Queue},
@@ -16,12 +16,12 @@ pub struct Drawn {
     pub cell: Cell,
 }
 
-/// This many paths: down 5 to 100 Mbit/s, up 2 to 50, RTT 4 to 150 ms, loss of none (half of them)
-/// to 1 %, a plain queue of a quarter of a BDP to four (at least 20 packets), or fq_codel, codel,
-/// pie, cake or a policer; every third with WireGuard.
+/// `count` paths: down 5 to 100 Mbit/s, up 2 to 50, RTT 4 to 150 ms, loss of none (half of them) to
+/// 1 %, a plain queue of a quarter of a BDP to four (at least 20 packets), or fq_codel, codel, pie,
+/// cake or a policer; every third with WireGuard.
 ///
 /// # Errors
-/// A drawn path is none that the lab can make; that would be our mistake.
+/// The lab cannot make a drawn path; that would be a bug.
 pub fn draw(count: usize, seed: u64) -> Result<Vec<Drawn>, PathError> {
     let mut random = Random::new(seed);
     (0..count).map(|i| one(i, seed, &mut random)).collect()

@@ -82,8 +82,8 @@ pub(super) fn drawn(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Derives the truth of scenarios, measures and explains them. One of which a cell or the plan
-/// fails is reported, and not counted.
+/// Derives the truth of scenarios, measures and explains them. A scenario with a failed cell or
+/// plan is reported, and not counted.
 fn measured(
     bench: Bench<'_>,
     part: &[Drawn],

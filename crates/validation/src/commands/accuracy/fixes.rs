@@ -28,10 +28,10 @@ use crate::commands::corpus;
 
 /// Budget of each search for a twin, and of each trial on it.
 const BUDGET: Duration = Duration::from_secs(60);
-/// Seed of the repetition of a kept change, derived from that of the path.
+/// Offset of the seed for the repetition of a kept change.
 const AGAIN: u64 = 10_000;
 
-/// The scenarios, and where their results are kept.
+/// The scenarios, and the location of their results.
 pub(super) struct Size<'a> {
     /// Number of scenarios.
     pub(super) scenarios: usize,
@@ -43,8 +43,8 @@ pub(super) struct Size<'a> {
     pub(super) output: Format,
 }
 
-/// Runs `fix` on scenarios, in an order that depends on their names alone. One that fails is
-/// reported, and not counted.
+/// Runs `fix` on scenarios, in an order that depends on their names only. A failed one is reported,
+/// and not counted.
 pub(super) fn fixes(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
     let wrong = |e: anyhow::Error| Failure::new(code::USE, e);
     let mut scenarios = corpus::read(size.corpus).map_err(wrong)?;

@@ -1,4 +1,4 @@
-//! `pathtwin lab accuracy --pairs`: runs, kept and reused, and the verdicts on their pairs.
+//! `pathtwin lab accuracy --pairs`: stored and reused runs, and the verdicts on their pairs.
 
 use std::path::{Path, PathBuf};
 

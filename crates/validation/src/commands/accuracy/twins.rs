@@ -20,8 +20,8 @@ use pathtwin::{
 /// Budget of each search: some twenty short runs of paths like these.
 const BUDGET: Budget = Budget(Duration::from_secs(20));
 
-/// Draws paths, makes twins of them, and asks both. A path whose twin cannot be made is reported,
-/// and not counted.
+/// Draws paths, makes twins of them, and compares both. A path whose twin cannot be made is
+/// reported, and not counted.
 pub(super) fn twins(bench: Bench<'_>, count: usize, draw: u64) -> Result<(), Failure> {
     let drawn = twins::draw(count, draw).map_err(|e| Failure::new(code::FAILED, e))?;
     let plan = twins::plan();

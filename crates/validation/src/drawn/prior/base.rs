@@ -1,4 +1,4 @@
-//! A path without an injected fault: rate, delay, queues, hosts, a tunnel that fits.
+//! Paths without an injected fault: rate, delay, queues, hosts, a tunnel that fits.
 
 use model::{
     cell::{Buffer, EndQdisc, Queue, TunnelAt},
@@ -16,14 +16,14 @@ const COMMON: [f64; 21] = [
 ];
 /// Slowest and fastest rate, kbit/s.
 const RATES: (f64, f64) = (256.0, 2.5e6);
-/// Above this rate, kbit/s, a draw is kept with a chance that falls as the cost of a lab run rises,
-/// in proportion to the rate.
+/// Above this rate, kbit/s, a draw is accepted with a probability inversely proportional to the
+/// rate, because the cost of a lab run is proportional to it.
 const CHEAP: f64 = 150e3;
 /// Shortest and longest RTT, ms.
 const RTTS: (f64, f64) = (0.3, 600.0);
 /// Largest bandwidth-delay product, bytes: a longer slow start than a short plan allows.
-const MOST_BDP: f64 = 6e6;
-/// Least bytes of an IPv6 link.
+const MAX_BDP: f64 = 6e6;
+/// Minimum MTU of an IPv6 link, bytes.
 const MIN_V6: u32 = 1280;
 
 /// Draws the path.
@@ -60,7 +60,7 @@ fn line(random: &mut Random, underlay: &mut Underlay) -> Scale {
         false => (down * between(random, 0.05, 1.0)).max(RATES.0),
     };
     let rtt_ms = between(random, RTTS.0, RTTS.1)
-        .min(MOST_BDP * 8.0 / down)
+        .min(MAX_BDP * 8.0 / down)
         .max(RTTS.0);
     let mtu = pick(
         random,
@@ -125,7 +125,7 @@ fn queues(random: &mut Random, scale: &Scale, underlay: &mut Underlay) {
     }
 }
 
-/// Adds properties of real paths that cost nothing: a little loss and delay variation.
+/// Adds properties of real paths without a cost: a little loss and delay variation.
 fn nuisances(random: &mut Random, scale: &Scale, line: &mut Line) {
     if chance(random, 0.12) {
         let share = Parameter::given(percent(between(random, 0.0005, 0.02)));
@@ -136,7 +136,7 @@ fn nuisances(random: &mut Random, scale: &Scale, line: &mut Line) {
     }
 }
 
-/// The hosts: mostly alike.
+/// The hosts, mostly with equal settings.
 fn ends(random: &mut Random, ends: &mut Ends) {
     let cc = |random: &mut Random| pick(random, &[("cubic", 76), ("bbr", 16), ("reno", 8)]);
     let qdisc = |random: &mut Random| {

@@ -1,4 +1,4 @@
-//! Faults that are added to a path. Each may turn out to cost nothing there.
+//! Faults to add to a path. Each may turn out to have no cost there.
 
 use model::{
     cell::{Buffer, EndQdisc, Queue},
@@ -170,7 +170,7 @@ fn neighbour(random: &mut Random, scale: &Scale, path: &mut Path) {
     }
 }
 
-/// A tunnel of which full packets do not fit the path: by 1 to all of its overhead.
+/// A tunnel whose full packets are too large for the path by 1 byte up to its overhead.
 fn tunnel_mtu(random: &mut Random, scale: &Scale, path: &mut Path) {
     base::tunnel(random, scale, path);
     let most = scale.mtu - scale.overhead;

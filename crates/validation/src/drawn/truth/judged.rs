@@ -21,7 +21,8 @@ enum Matters {
 }
 
 impl Truth {
-    /// The truth of a path from the measurements, so that it follows from kept effects as well.
+    /// The truth of a path from the measurements, so that it can also be derived from stored
+    /// effects.
     pub fn of(cell: &Cell, recovers: f64, effects: Vec<Effect>) -> Self {
         let mut truth = Self {
             recovers,
@@ -83,8 +84,9 @@ impl Truth {
         }
     }
 
-    /// Adds a tunnel whose full packets are two on the path: the lab's routers forward both at no
-    /// cost, real ones do not. Where routers fragment them, the ends see that only by its cost.
+    /// Adds a tunnel whose full packets are fragmented into two on the path: the lab's routers
+    /// forward both without cost, real ones do not. If routers fragment them, the ends can detect
+    /// that only by its cost.
     fn doubled_packets(&mut self, cell: &Cell) {
         let costs = self.causes.iter().any(|c| c.fault == Fault::TunnelMtu);
         if costs || !fault::is_tunnel_between(cell) {
@@ -101,7 +103,7 @@ impl Truth {
         });
     }
 
-    /// Returns true if no fault matters.
+    /// Returns true if no fault has a relevant effect.
     pub fn is_healthy(&self) -> bool {
         self.causes.is_empty()
     }
@@ -189,8 +191,8 @@ fn by_goodput(shares: &[f64]) -> Matters {
     }
 }
 
-/// Delay that matters, µs: a noticeable one, or on a slow line the time of three packets, the one
-/// being sent and the two of the smallest window that keeps the line busy.
+/// Relevant delay, µs: a noticeable one, or on a slow line the time of three packets, the one in
+/// transmission and the two of the smallest window that keeps the line busy.
 fn noticed_us(cell: &Cell, fault: Fault) -> f64 {
     let packets = Buffer::Packets(3).bytes(cell.path.mtu);
     let line = fault.direction().and_then(|d| cell.path.line(d).rate);
@@ -203,8 +205,8 @@ fn noticed_us(cell: &Cell, fault: Fault) -> f64 {
     ADDED_US.max(least)
 }
 
-/// Returns whether delay with and without a fault matters, from `noticed_us` on, and the share of
-/// it that recovers.
+/// Returns whether the delay with and without a fault is relevant, from `noticed_us` on, and the
+/// share that is recovered.
 fn by_latency(added_us: &[[f64; 2]], noticed_us: f64) -> (Matters, f64) {
     let with = mean(&added_us.iter().map(|a| a[0]).collect::<Vec<_>>());
     let gone = mean(&added_us.iter().map(|a| a[1]).collect::<Vec<_>>());

@@ -22,9 +22,9 @@ const FINDS_MTU: f64 = 8.0;
 /// Packets that are enough to measure a slow line, with and without the warm-up.
 const PACKETS: (f64, f64) = (150.0, 400.0);
 /// Bits that a cell carries at most, unless its shortest times need more.
-const MOST_BITS: f64 = 1.5e9;
+const MAX_BITS: f64 = 1.5e9;
 
-/// One cell of a trial: the load's direction, the faults that are removed, the seed.
+/// A cell of a trial: the load's direction, the removed faults, the seed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Probe {
     direction: Direction,
@@ -42,7 +42,7 @@ pub struct Figures {
 }
 
 impl Probe {
-    /// One for each seed.
+    /// Cells for all seeds.
     pub(super) fn each_seed(direction: Direction, without: &[Fault]) -> Vec<Self> {
         let of = |seed| Self {
             direction,
@@ -52,8 +52,7 @@ impl Probe {
         (1..=SEEDS).map(of).collect()
     }
 
-    /// Its cell. The seeds are other ones than that of the Run, and the same with and without a
-    /// fault.
+    /// Its cell. The seeds differ from that of the Run, and are the same with and without a fault.
     pub(super) fn cell(&self, of: &Cell) -> Cell {
         let mut cell = of.clone();
         for fault in &self.without {
@@ -87,14 +86,14 @@ fn times(cell: &Cell, direction: Direction) -> (Duration, Duration) {
         (rtt * trips).max(packet * packets).clamp(low, high)
     };
     let warmup = match fault::is_tunnel_between(cell) {
-        // The first packets are too long for it, and those that replace them may be lost as well:
-        // with timeouts of 1, 2 and 4 s.
+        // The first packets are too long for it, and their replacements may be lost, too: with
+        // timeouts of 1, 2 and 4 s.
         true => time(WARMUP, PACKETS.0).max(FINDS_MTU),
         false => time(WARMUP, PACKETS.0),
     };
     let measured = time(MEASURED, PACKETS.1);
     // A fast line needs less time for as many packets, but not fewer round trips.
-    let share = (MOST_BITS / bps / (warmup + measured)).min(1.0);
+    let share = (MAX_BITS / bps / (warmup + measured)).min(1.0);
     let least = (rtt * MEASURED.2 / 2.0).max(1.0);
     // Whole steps of the series, so that both times are points of its grid.
     let step = cell.sample.as_secs_f64();
@@ -110,7 +109,7 @@ impl Figures {
     pub fn of(cell: &Cell, rows: &[Row]) -> Option<Self> {
         let row = rows.iter().find(|r| r.cross.is_none() && r.valid)?;
         let base = cell.path.rtt().as_secs_f64() * 1e6;
-        // Without an answer all probes waited for longer than the cell ran.
+        // If no probe was answered, all waited for longer than the cell ran.
         let loaded = row.probe_p50_ms.map_or(base, |ms| ms * 1e3);
         Some(Self {
             goodput_bps: row.goodput_mbps? * 1e6,

@@ -50,7 +50,7 @@ fn loss_that_costs_most_of_the_goodput_is_the_cause() {
 }
 
 #[test]
-fn a_path_on_which_nothing_recovers_anything_is_healthy_whatever_its_spec_says() {
+fn a_path_without_recoverable_faults_is_healthy_regardless_of_its_spec() {
     let truth = derive(&cell(LOSSY), |_| (47.0, 10.0));
     assert!(truth.is_healthy() && truth.also.is_empty());
 }
@@ -108,7 +108,7 @@ fn a_deep_queue_is_judged_by_latency() {
 }
 
 #[test]
-fn an_effect_of_one_seed_alone_is_no_cause() {
+fn an_effect_with_one_seed_only_is_not_a_cause() {
     let cell = cell(LOSSY);
     let mut trial = Trial::new(&cell);
     for (number, (probe, cell)) in trial.next().into_iter().enumerate() {
@@ -135,8 +135,8 @@ fn a_tunnel_that_does_not_fit_is_a_cause_by_its_packets() {
     assert_eq!(faults(&truth), [Fault::TunnelMtu]);
 }
 
-/// A deep queue of the upload that matters and one of the download that matters little: a finding
-/// about the latter counted as the wrong direction of the former.
+/// A deep queue of the upload with a large effect and one of the download with a small effect: a
+/// finding about the latter counted as the wrong direction of the former.
 #[test]
 fn small_effects_are_allowed_in_their_direction() {
     let spec = "[path]\nrate = \"10mbit\"\nrtt = \"20ms\"\nbuffer = \"300ms\"\n";

@@ -210,7 +210,7 @@ fn rules_say_nothing_but_templates() {
     }
 }
 
-/// With PATHTWIN_TEXTS=FILE all texts are written there in both languages, for review.
+/// With PATHTWIN_TEXTS=FILE all texts are written to it in both languages, for review.
 #[test]
 fn texts_of_rules_are_in_chinese() {
     let words = Words::new(Lang::SimplifiedChinese);
@@ -316,7 +316,7 @@ fn every_remedy_has_a_sentence_in_chinese() {
 }
 
 #[test]
-fn reasons_and_notes_of_a_run_are_said_in_chinese() {
+fn reasons_and_notes_of_a_run_are_chinese() {
     let words = Words::new(Lang::SimplifiedChinese);
     let reasons = [
         Invalid::SenderProcessor { share: 0.971 },
@@ -334,7 +334,7 @@ fn reasons_and_notes_of_a_run_are_said_in_chinese() {
 
 /// A verdict of a twin names measurements in the middle of a sentence.
 #[test]
-fn names_of_measurements_are_said_in_chinese() {
+fn names_of_measurements_are_chinese() {
     let words = Words::new(Lang::SimplifiedChinese);
     let mut names = BTreeSet::new();
     for step in StepKind::ALL {

@@ -11,7 +11,7 @@ use pathtwin::{
 use sys::files::Readers;
 use validation::drawn::{Drawn, outcome::Outcome, truth::Truth};
 
-/// The folder, if there is one, and the name of the plan.
+/// The folder of stored results, if any, and the name of the plan.
 pub(super) struct Kept<'a> {
     folder: Option<&'a Path>,
     plan: &'a str,
@@ -27,8 +27,8 @@ impl<'a> Kept<'a> {
         Ok(Self { folder, plan })
     }
 
-    /// The truth of a scenario, if its effects are kept and of the same spec: by the definitions of
-    /// this program.
+    /// The truth of a scenario by the definitions of this program, if its effects are stored for
+    /// the same spec.
     pub(super) fn truth(&self, drawn: &Drawn) -> Result<Option<Truth>, Failure> {
         let read = self.read(drawn, "truth.json")?;
         let parse = |(file, bytes): (PathBuf, Vec<u8>)| {
@@ -39,14 +39,14 @@ impl<'a> Kept<'a> {
         Ok(read.map(parse).transpose()?)
     }
 
-    /// Keeps the truth of a scenario, and its spec.
+    /// Stores the truth of a scenario, and its spec.
     pub(super) fn put_truth(&self, drawn: &Drawn, truth: Truth) -> Result<Truth, Failure> {
         let text = serde_json::to_vec_pretty(&truth).context("write a truth as JSON")?;
         self.put(drawn, "truth.json", &text)?;
         Ok(truth)
     }
 
-    /// The Run of a scenario, if it is kept and of the same spec.
+    /// The Run of a scenario, if it is stored for the same spec.
     pub(super) fn run(&self, drawn: &Drawn) -> Result<Option<Run>, Failure> {
         let Some((file, bytes)) = self.read(drawn, &format!("{}.json", self.plan))? else {
             return Ok(None);
@@ -55,14 +55,14 @@ impl<'a> Kept<'a> {
         run.map(Some).map_err(|e| Failure::new(code::USE, e))
     }
 
-    /// Keeps the Run of a scenario, and its spec.
+    /// Stores the Run of a scenario, and its spec.
     pub(super) fn put_run(&self, drawn: &Drawn, run: &Run) -> Result<(), Failure> {
         let text = serde_json::to_vec(run).context("write a Run as JSON")?;
         self.put(drawn, &format!("{}.json", self.plan), &text)
     }
 
-    /// Outcomes of kept scenarios by the rules of this program: fewer than `part` if one lacks its
-    /// truth or Run.
+    /// Outcomes of stored scenarios by the rules of this program: fewer than `part` if one lacks
+    /// its truth or Run.
     pub(super) fn outcomes(&self, part: &[Drawn], plan: &str) -> Result<Vec<Outcome>, Failure> {
         let mut outcomes = Vec::new();
         for drawn in part {
@@ -87,8 +87,8 @@ impl<'a> Kept<'a> {
         format::file(&file, Readers::ByUmask, text.as_bytes())
     }
 
-    /// A kept file of a scenario with its name. One of another spec, of a draw by other priors,
-    /// counts as missing.
+    /// A stored file of a scenario, and its name. A file for another spec, from a draw with other
+    /// priors, counts as missing.
     fn read(&self, drawn: &Drawn, what: &str) -> Result<Option<(PathBuf, Vec<u8>)>, Failure> {
         let Some(folder) = self.folder else {
             return Ok(None);
@@ -111,7 +111,7 @@ impl<'a> Kept<'a> {
         let file = folder.join(format!("{}.{what}", drawn.cell.name));
         let same = std::fs::read_to_string(&spec).is_ok_and(|text| drawn.is_of(&text));
         if !same {
-            // Files kept for another spec of this name are worthless now.
+            // Files stored for another spec of this name are useless now.
             for old in ["truth.json", "quick.json", "default.json"] {
                 let _ = std::fs::remove_file(folder.join(format!("{}.{old}", drawn.cell.name)));
             }

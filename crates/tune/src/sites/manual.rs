@@ -1,12 +1,16 @@
-//! A far host that a person changes, because this program cannot: switched once, and kept or undone
-//! by that person.
+//! A far host that is changed manually, because this program cannot: switched once, and kept or
+//! undone by a person.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use model::{
     change::{Change, ChangeId, Setting},
+    facts::HostFacts,
+    net::Side,
     proof::Acted,
+    remedy::Remedy,
     run::Run,
+    text::Text,
 };
 
 use super::site::Site;
@@ -14,15 +18,16 @@ use crate::{
     Clock,
     error::{Drift, TuneError},
     prove::evidence_of_far,
+    remedies::{Place, settings_of_all},
 };
 
 /// The person or program that changes the far host.
 pub trait Person {
-    /// Requests the change, to be kept pending for at least `window`, and returns when it is made.
+    /// Requests the change, to be pending for at least `window`, and returns when it is applied.
     ///
     /// # Errors
-    /// It was not made.
-    fn ask(&self, settings: &[Setting], window: Duration) -> Result<(), TuneError>;
+    /// It was not applied.
+    fn request(&self, settings: &[Setting], window: Duration) -> Result<(), TuneError>;
 
     /// Reports whether it is to be kept.
     fn report(&self, keep: bool);
@@ -30,14 +35,38 @@ pub trait Person {
 
 /// Settings of a far host that a person changes.
 #[derive(Debug)]
-pub struct ByHand<P> {
+pub struct ManualHost<P> {
     person: P,
     settings: Vec<Setting>,
     window: std::cell::Cell<Duration>,
     is_made: std::cell::Cell<bool>,
 }
 
-impl<P: Person> ByHand<P> {
+/// The command that changes settings on their host, and keeps the change pending for `window`.
+pub fn command_of(settings: &[Setting], window: Duration) -> String {
+    let options: Vec<String> = settings.iter().map(Setting::options).collect();
+    format!(
+        "pathtwin tune apply {} --window {}s",
+        options.join(" "),
+        window.as_secs()
+    )
+}
+
+impl<P: Person> ManualHost<P> {
+    /// The remedies of the far end, for its devices on the way `toward` the near one, as its facts
+    /// have them. Returns also those that are no settings.
+    pub fn of_remedies(
+        person: P,
+        remedies: &[Remedy],
+        facts: &HostFacts,
+        toward: IpAddr,
+    ) -> (Self, Vec<Text>) {
+        let place = Place::of_facts(facts, toward);
+        let wanted = settings_of_all(remedies, Side::Far, &place);
+        let settings = wanted.settings.into_iter().map(|(setting, _)| setting);
+        (Self::new(person, settings.collect()), wanted.not)
+    }
+
     /// Settings that `person` changes.
     pub fn new(person: P, settings: Vec<Setting>) -> Self {
         Self {
@@ -49,7 +78,7 @@ impl<P: Person> ByHand<P> {
     }
 }
 
-impl<P: Person> Site for ByHand<P> {
+impl<P: Person> Site for ManualHost<P> {
     fn id(&self) -> Option<&ChangeId> {
         None
     }
@@ -70,7 +99,7 @@ impl<P: Person> Site for ByHand<P> {
 
     fn set(&self, on: bool) -> Result<(), TuneError> {
         if on && !self.is_made.get() {
-            self.person.ask(&self.settings, self.window.get())?;
+            self.person.request(&self.settings, self.window.get())?;
             self.is_made.set(true);
         }
         Ok(())
@@ -95,8 +124,8 @@ impl<P: Person> Site for ByHand<P> {
 /// Time between two samples of a host that a person changes.
 const INTERVAL: Duration = Duration::from_secs(3);
 
-/// Waits until a host reports something else of itself than `before`, for at most `limit`; returns
-/// whether it did. `report` has none while the host cannot be reached: that is no change.
+/// Waits for at most `limit` until a host reports another state than `before`; returns whether it
+/// did. `report` is `None` while the host cannot be reached, which is not a change.
 pub fn until_changed<T: PartialEq>(
     mut before: Option<T>,
     mut report: impl FnMut() -> Option<T>,
@@ -153,6 +182,23 @@ mod tests {
             "never seen before"
         );
         assert!(changes(None, &[Some(1), Some(2)], 9));
+    }
+
+    #[test]
+    fn a_person_gets_one_command_for_all_settings() {
+        let parameter = |name: &str, value: &str| Setting::Sysctl {
+            name: name.to_owned(),
+            value: value.to_owned(),
+        };
+        let settings = [
+            parameter("net.ipv4.tcp_ecn", "1"),
+            parameter("net.core.rmem_max", "6000000"),
+        ];
+        assert_eq!(
+            command_of(&settings, Duration::from_secs(90)),
+            "pathtwin tune apply --set 'net.ipv4.tcp_ecn=1' --set 'net.core.rmem_max=6000000' \
+             --window 90s"
+        );
     }
 
     #[test]

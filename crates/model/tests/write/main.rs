@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "write/cells.rs"]
 mod cells;
 
 use cells::possible;

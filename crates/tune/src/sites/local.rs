@@ -26,7 +26,7 @@ use crate::{
     transaction::{Arm, apply, privileged},
 };
 
-/// Time in which a change must be confirmed or prolonged, where no other is given.
+/// Default time in which a change must be confirmed or prolonged.
 pub const CONNECTIVITY: Duration = Duration::from_secs(60);
 
 /// Host whose settings are changed, with its journals.
@@ -34,7 +34,7 @@ pub trait Machine {
     /// Folder of the journals.
     fn folder(&self) -> &Path;
 
-    /// Calls `act` where the settings are those of this host.
+    /// Calls `act` in the namespace of this host.
     ///
     /// # Errors
     /// Its namespace cannot be entered.
@@ -49,13 +49,13 @@ pub trait Machine {
 
 /// A planned change of a host that this program changes.
 #[derive(Debug)]
-pub struct Here<M> {
+pub struct LocalHost<M> {
     machine: M,
     side: Side,
     plan: Change,
 }
 
-impl<M: Machine> Here<M> {
+impl<M: Machine> LocalHost<M> {
     /// A change of the host at an end of the path.
     pub fn new(machine: M, side: Side, plan: Change) -> Self {
         Self {
@@ -131,7 +131,7 @@ impl<M: Machine> Here<M> {
     }
 }
 
-impl<M: Machine> Site for Here<M> {
+impl<M: Machine> Site for LocalHost<M> {
     fn id(&self) -> Option<&ChangeId> {
         Some(&self.plan.id)
     }

@@ -1,4 +1,4 @@
-//! A host to change: links, addresses, routes and queues in a namespace, and its dump.
+//! Test host: links, addresses, routes and queues in a namespace, and its dump.
 
 use std::{fs, net::TcpListener, os::fd::AsRawFd, path::Path, process::Command};
 
@@ -185,7 +185,7 @@ fn of_queues(random: &mut Random) -> Vec<Setting> {
 /// Folder in which the kernel shows the queues of the device.
 const QUEUES_OF_DEVICE: &str = "/sys/class/net/v0/queues";
 
-/// Everything that a change may touch, by the programs that everybody uses.
+/// Everything that a change may affect, from standard tools.
 pub fn dump() -> String {
     let commands = [
         "ip -d link show",
@@ -194,10 +194,10 @@ pub fn dump() -> String {
         "ip -6 route show table all",
         "ip rule show",
         "tc qdisc show",
-        // Those of other kinds are flows that have packets now.
+        // Classes of other kinds are flows with queued packets.
         "tc class show dev v0 | grep htb || true",
         "tc filter show dev v0",
-        // The numbers of rules and tables are those of the kernel's counter.
+        // The handles of rules and tables are from a counter of the kernel.
         "nft list ruleset || true",
         "ethtool -k v0 || true",
         "tc filter show dev v0 ingress",

@@ -1,14 +1,15 @@
 //! `pathtwin dashboard`: a history of recorded runs as pages, requested over a socket and shown by
 //! a real browser.
 //!
-//! With PATHTWIN_PICTURES=FOLDER the pictures are kept there, for review.
+//! With PATHTWIN_PICTURES=FOLDER the pictures are stored there, for review.
 
 #![cfg(all(feature = "history", feature = "page"))]
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[path = "../browser/mod.rs"]
 mod browser;
+#[path = "../common/mod.rs"]
 mod common;
-#[path = "dashboard/made.rs"]
 mod made;
 
 use std::path::Path;
@@ -262,7 +263,7 @@ fn pages_are_shown_without_an_error_at_every_size_and_in_both_languages() {
         let found = found.as_array().unwrap();
         assert!(found.is_empty(), "{name}: {found:#?}");
     }
-    // The report keeps its own policy, which the server sends as a header.
+    // The report has its own policy, which the server sends as a header.
     let run = served.newest("office");
     browser.visit(&served.url(&format!("/run/{run}")), DESK);
     browser.value("window.pathtwin.ready.then(() => 1)");

@@ -18,14 +18,14 @@ use crate::{
 
 /// A planned change of a far host.
 #[derive(Debug)]
-pub struct There<R> {
+pub struct RemoteHost<R> {
     remote: R,
     plan: Change,
 }
 
-impl<R: Remote> There<R> {
-    /// Plans the remedies of an Advice for the far end there. `toward` is this host's address, as
-    /// the far one sees it.
+impl<R: Remote> RemoteHost<R> {
+    /// Plans the remedies of an Advice for the far end there. `toward` is this host's address from
+    /// the view of the far one.
     ///
     /// # Errors
     /// The far host cannot be reached, has no such program, or refuses.
@@ -47,7 +47,7 @@ fn unusable(remote: &impl Remote, error: ChangeError) -> RemoteError {
     }
 }
 
-impl<R: Remote> Site for There<R> {
+impl<R: Remote> Site for RemoteHost<R> {
     fn id(&self) -> Option<&ChangeId> {
         Some(&self.plan.id)
     }
@@ -83,7 +83,7 @@ impl<R: Remote> Site for There<R> {
     fn settle(&self, keep: bool) -> Result<Vec<Drift>, TuneError> {
         let word = if keep { "confirm" } else { "undo" };
         let done = self.remote.tune(&[word, self.plan.id.as_str()], b"");
-        // It was undone when it could not be switched; or it was done, and the answer was lost.
+        // It was undone because it could not be switched; or it succeeded, and the reply was lost.
         let is_done = |change: Change| match keep {
             true => change.state.is_kept(),
             false => change.state == State::RolledBack,

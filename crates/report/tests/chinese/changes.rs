@@ -301,6 +301,7 @@ fn errors() -> Vec<TuneError> {
             error: io::ErrorKind::TimedOut.into(),
         },
         TuneError::TooLate(id()),
+        TuneError::OnlyConfirmed(id()),
         TuneError::Unknown("0a".to_owned()),
         TuneError::Ambiguous("0a".to_owned()),
         TuneError::NonePending,
@@ -384,7 +385,7 @@ fn proof() -> Proof {
     serde_json::from_value(proof).unwrap()
 }
 
-/// Proofs that have all of it, as documents are written and read again.
+/// Proofs with all of these, as documents after a round trip.
 pub(crate) fn proofs() -> Vec<ProveOutput> {
     let refused = refusals().iter().map(Refusal::text).collect();
     let mut all = vec![ProveOutput {

@@ -12,13 +12,10 @@
     unreachable_pub
 )]
 
-#[path = "interruptions/case.rs"]
 mod case;
-#[path = "interruptions/disk.rs"]
 mod disk;
-#[path = "interruptions/process.rs"]
 mod process;
-#[path = "interruptions/scene.rs"]
+#[path = "../scene/mod.rs"]
 mod scene;
 
 use std::{
@@ -68,7 +65,7 @@ fn test() -> ExitCode {
     in_guest(count.unwrap_or(IN_GUEST))
 }
 
-/// Runs cases one after another, each in a separate process and namespace.
+/// Runs cases sequentially, each in a separate process and namespace.
 fn all(first: u64, count: u64) -> ExitCode {
     let own = std::env::current_exe().unwrap();
     let mut failed = Vec::new();

@@ -1,9 +1,9 @@
-//! The Chinese page of everything that a page can show: no English on it but names.
+//! The Chinese page with all content that a page can show: no English on it except names.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "common/changes.rs"]
 mod changes;
+#[path = "../common/mod.rs"]
 mod common;
 
 use std::{collections::BTreeMap, time::Duration};
@@ -65,7 +65,7 @@ const SETTINGS: [&str; 23] = [
 
 /// A host with every fact.
 fn facts() -> HostFacts {
-    let text = include_str!("data/facts.json");
+    let text = include_str!("../data/facts.json");
     serde_json::from_str(text).unwrap()
 }
 
@@ -78,8 +78,8 @@ fn run() -> Run {
     run
 }
 
-/// Returns the visible texts of a page and those of a screen reader: its texts and labels, without
-/// code, commands and data.
+/// Returns the texts of a page that are visible or read by a screen reader, without code, commands
+/// and data.
 fn visible(html: &str) -> String {
     const HIDDEN: [&str; 4] = ["script", "style", "pre", "code"];
     let mut text = String::new();

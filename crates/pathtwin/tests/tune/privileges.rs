@@ -1,0 +1,87 @@
+//! Changes by an ordinary user: the missing capabilities are reported before anything is done.
+
+use std::{os::unix::fs::PermissionsExt, path::Path, process::Stdio};
+
+use super::{ECN, common::text, ecn, namespace};
+
+/// The program as a user without privileges, who can execute it and write to a folder.
+fn as_ordinary_user(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let copy = folder.join("pathtwin");
+    if !copy.exists() {
+        std::fs::copy(env!("CARGO_BIN_EXE_pathtwin"), &copy).unwrap();
+        std::fs::set_permissions(folder, PermissionsExt::from_mode(0o777)).unwrap();
+    }
+    let output = std::process::Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .args(["--bounding-set=-all", "--inh-caps=-all", "--"])
+        .arg(&copy)
+        .args(arguments)
+        .env("PATHTWIN_JOURNAL", folder.join("journal"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("run setpriv");
+    let message = text(&output.stdout) + &text(&output.stderr);
+    (output.status.code(), message)
+}
+
+#[test]
+fn an_ordinary_user_plans_and_gets_the_capability_that_each_step_needs() {
+    if !namespace() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let journal = folder.join("journal");
+    let before = ecn();
+    let settings = [ECN[0], ECN[1], "--queue-length", "lo=777"];
+    let with = |command: &[&'static str], more: &[&'static str]| {
+        as_ordinary_user(folder, &[command, &settings, more].concat())
+    };
+    let (code, message) = with(&["tune", "plan"], &[]);
+    assert_eq!(code, Some(0), "{message}");
+    assert!(message.contains("needs CAP_NET_ADMIN"), "{message}");
+    let (code, message) = with(&["tune", "apply"], &["--dry-run"]);
+    assert_eq!(code, Some(0), "{message}");
+    assert!(
+        message.contains("sysctl -w") && message.contains("txqueuelen 777"),
+        "{message}"
+    );
+    // Not even a connection is tried before the check.
+    let nobody = ["--probe", "192.0.2.1:1"];
+    for more in [&[][..], &nobody, &["--prove", "192.0.2.1"]] {
+        let (code, message) = with(&["tune", "apply"], more);
+        assert_eq!(code, Some(3), "{message}");
+        assert!(message.contains("nothing was changed"), "{message}");
+        for step in [
+            "net.ipv4.tcp_ecn = 1 needs CAP_NET_ADMIN",
+            "777 packets needs CAP_NET_ADMIN",
+        ] {
+            assert!(message.contains(step), "{step} is missing in {message}");
+        }
+    }
+    assert!(!journal.exists(), "a folder was made for nothing");
+    assert_eq!(ecn(), before);
+}
+
+#[cfg(feature = "lab")]
+#[test]
+fn fix_names_what_an_ordinary_user_lacks_before_it_measures() {
+    if !namespace() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // Nothing listens there: a measurement would fail with another message.
+    let arguments = [
+        "fix",
+        "127.0.0.1:1",
+        "--open",
+        "--yes",
+        "--budget-time",
+        "0s",
+    ];
+    let (code, message) = as_ordinary_user(folder.path(), &arguments);
+    assert_eq!(code, Some(3), "{message}");
+    for part in ["nothing was measured", "CAP_NET_ADMIN", "CAP_SYS_MODULE"] {
+        assert!(message.contains(part), "{part} is missing in {message}");
+    }
+}

@@ -1,0 +1,173 @@
+//! The paths that are watched, from priors.
+
+use std::fmt::Write as _;
+
+use model::{
+    cell::Cell,
+    net::Direction,
+    spec::{Spec, SpecError},
+    units::Seed,
+};
+use serde::{Deserialize, Serialize};
+use stats::Random;
+
+use super::{
+    planted::{Change, Planted},
+    weather::Weather,
+};
+
+/// Of this many paths each ...
+const OF: usize = 5;
+/// ... this many change.
+const CHANGED: usize = 3;
+/// Budget of a path in a month, bytes: enough for the usual pace, and for a fifth of it.
+const MONTH: u64 = 7_000_000_000;
+const TIGHT: u64 = 1_200_000_000;
+/// A change comes after this share of the time, and a day before its end at the latest.
+const LEARNED: f64 = 0.4;
+
+/// A path to be watched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Drawn {
+    /// Its name.
+    pub name: String,
+    /// The path before its change.
+    pub cell: Cell,
+    /// Its variation.
+    pub weather: Weather,
+    /// Its change; absent = none.
+    pub planted: Option<Planted>,
+    /// Its budget in a month, bytes.
+    pub month_bytes: u64,
+}
+
+impl Drawn {
+    /// The path after its change, if it has one.
+    pub fn after(&self) -> Cell {
+        let mut cell = self.cell.clone();
+        if let Some(planted) = &self.planted {
+            planted.change.apply(&mut cell);
+        }
+        cell
+    }
+}
+
+/// Draws paths for a watch of this many days: rates of 4 to 16 Mbit/s, the upload up to four times
+/// slower, round trips of 10 to 80 ms with a few percent of jitter, queues of 40 to 120 ms, up to
+/// 0.05 % of loss. Three of five change once.
+///
+/// # Errors
+/// A drawn path is impossible.
+pub fn draw(paths: usize, days: f64, seed: Seed) -> Result<Vec<Drawn>, SpecError> {
+    (0..paths).map(|number| one(number, days, seed)).collect()
+}
+
+/// One path; it follows from its number and the seed, not from the paths before it.
+fn one(number: usize, days: f64, seed: Seed) -> Result<Drawn, SpecError> {
+    let mut random = Random::new(seed.0 ^ 0x0077_6174_6368 ^ ((number as u64) << 48));
+    let mut between = |low: f64, high: f64| low * (high / low).powf(random.unit());
+    let (rate, uplink, rtt) = (between(4e6, 16e6), between(1.0, 4.0), between(10.0, 80.0));
+    let (queue_ms, lost) = (between(40.0, 120.0), between(0.005, 0.05));
+    let evening = between(0.01, 0.08);
+    let at = LEARNED + (1.0 - LEARNED - 1.2 / days).max(0.0) * between(0.01, 1.0);
+    let place = (number / OF * CHANGED) + number % OF;
+    let is_changed = number % OF < CHANGED;
+    let change = is_changed.then(|| change(place, &mut between));
+    // A congestion control that becomes cubic was another one before.
+    let cc = match &change {
+        Some(Change::Congestion(cc)) if cc == "cubic" => "bbr",
+        _ => "cubic",
+    };
+    let name = format!("watch-{number}");
+    let mut spec = format!(
+        "name = \"{name}\"\n[ends.server]\ncc = \"{cc}\"\n[path]\nrtt = \"{rtt:.2}ms\"\n\
+         loss = \"{lost:.3}%\"\njitter_quantiles = \"50% {:.0}us, 90% {:.0}us, 99% {:.0}us\"\n",
+        rtt * 10.0,
+        rtt * 33.0,
+        rtt * 70.0
+    );
+    for (direction, rate) in [("down", rate), ("up", rate / uplink)] {
+        let _ = write!(
+            spec,
+            "[path.{direction}]\nrate = \"{:.0}kbit\"\nbuffer = \"{queue_ms:.0}ms\"\n",
+            rate / 1e3
+        );
+    }
+    let spec = Spec::parse(&name, &spec)?;
+    let (cell, _) = spec.with_seed(number as u64 + 1).first_cell()?;
+    Ok(Drawn {
+        name,
+        cell,
+        weather: Weather {
+            seed: random.next_u64() >> 32,
+            evening,
+        },
+        planted: change.map(|change| Planted {
+            at_s: 86_400.0 * days * at,
+            change,
+        }),
+        month_bytes: if number % OF == OF - 1 { TIGHT } else { MONTH },
+    })
+}
+
+/// The kinds of changes in turn, each with a drawn size.
+fn change(place: usize, between: &mut impl FnMut(f64, f64) -> f64) -> Change {
+    match place % 12 {
+        0 => Change::Rate([1.0 - between(0.05, 0.08), 1.0]),
+        1 => Change::Loss(Direction::Down, between(0.006, 0.02)),
+        2 => Change::Queue(between(2.0, 3.0)),
+        3 => Change::Route {
+            delay: between(1.3, 1.8),
+            rate: between(0.6, 0.8),
+        },
+        4 => Change::Congestion("bbr".to_owned()),
+        5 => Change::Rate([1.0 - between(0.1, 0.25); 2]),
+        6 => Change::FqCodel,
+        7 => Change::Route {
+            delay: between(1.05, 1.1),
+            rate: 1.0,
+        },
+        8 => Change::Loss(Direction::Up, between(0.006, 0.02)),
+        9 => Change::Rate([1.0, 1.0 - between(0.06, 0.12)]),
+        10 => Change::Congestion("cubic".to_owned()),
+        _ => Change::Rate([between(1.06, 1.12), 1.0]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn twelve_of_twenty_paths_change_once_each_in_its_own_way_with_a_day_left() {
+        let drawn = draw(20, 30.0, Seed(3)).unwrap();
+        let planted: Vec<&Planted> = drawn.iter().filter_map(|d| d.planted.as_ref()).collect();
+        assert_eq!(planted.len(), 12);
+        assert!(
+            planted
+                .iter()
+                .all(|p| (12.0..=28.8).contains(&(p.at_s / 86_400.0)))
+        );
+        for one in &drawn {
+            assert!(one.cell.impossible().is_empty() && one.after().impossible().is_empty());
+            let sysctl = one.planted.as_ref().and_then(|p| p.change.sysctl());
+            match &one.planted {
+                None => assert_eq!(one.after(), one.cell),
+                Some(_) => assert!((one.after() != one.cell) != sysctl.is_some()),
+            }
+            // It must not be what it was.
+            assert!(sysctl.is_none_or(|(_, cc)| cc != one.cell.ends.far.cc));
+        }
+        let kinds: std::collections::BTreeSet<String> =
+            planted.iter().map(|p| p.change.to_string()).collect();
+        assert_eq!(kinds.len(), 12);
+    }
+
+    #[test]
+    fn a_path_is_the_same_among_more_paths() {
+        let few = draw(3, 30.0, Seed(3)).unwrap();
+        assert_eq!(few[..], draw(9, 30.0, Seed(3)).unwrap()[..3]);
+    }
+}
