@@ -2,6 +2,7 @@
 
 mod amounts;
 mod clamp;
+mod device;
 mod ingress;
 mod module;
 mod mtu;
@@ -30,9 +31,6 @@ use crate::{
     error::{HostError, Operation, Refusal, RefusalReason},
     host::Host,
 };
-
-/// Number of `ENODEV`, the error for an unknown device name.
-const NO_DEVICE: i32 = 19;
 
 /// The running kernel.
 #[derive(Debug)]
@@ -67,11 +65,7 @@ impl Host for Live {
     }
 
     fn link(&mut self, device: &str) -> Result<Option<u32>, HostError> {
-        match link::index(&mut self.nl, device) {
-            Ok(index) => Ok(Some(index)),
-            Err(error) if error.errno == NO_DEVICE => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        device::index(&mut self.nl, device)
     }
 
     fn read(&mut self, setting: &Setting) -> Result<Saved, HostError> {

@@ -3,13 +3,13 @@
 //! The turns alternate in blocks of two (ABBA), so that a drifting line does not look like an
 //! effect. Each turn opens new connections, since settings of a host affect only these.
 
+mod criteria;
 mod evidence;
 mod judge;
 
 use std::time::Duration;
 
 use model::{
-    advice::{self, Goal, Keep},
     change::ChangeId,
     proof::{Acted, PROOF_SCHEMA, Proof},
     run::Run,
@@ -19,6 +19,7 @@ use model::{
 
 use crate::error::TuneError;
 
+pub use criteria::Criteria;
 pub use judge::is_beyond;
 
 pub(crate) use evidence::{evidence, evidence_of_far};
@@ -87,21 +88,6 @@ pub(crate) trait Turns {
     fn evidence(&mut self, run: &Run) -> Vec<Acted>;
 }
 
-/// Criteria that a change must meet.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Criteria {
-    /// Figure to improve.
-    pub goal: Goal,
-    /// Changes predicted by an Advice; empty = no prediction.
-    pub predicted: Vec<advice::Change>,
-    /// Bounds that the user set.
-    pub keep: Vec<Keep>,
-    /// Turns with the change, and as many without.
-    pub pairs: u32,
-    /// Version of the program.
-    pub program: String,
-}
-
 /// Reason for the lack of a proof. The change is pending or undone.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.text())]
@@ -116,13 +102,6 @@ pub enum ProveError {
         #[source]
         error: MeasureError,
     },
-}
-
-impl Criteria {
-    /// Measurements of a proof: in all turns, with the change and without.
-    pub fn turns(&self) -> u32 {
-        2 * self.pairs
-    }
 }
 
 impl ProveError {

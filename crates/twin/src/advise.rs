@@ -7,6 +7,7 @@ mod document;
 mod field;
 mod judge;
 mod known;
+mod objective;
 mod recipe;
 mod rounds;
 mod trial;
@@ -14,7 +15,7 @@ mod trial;
 use std::cmp::Reverse;
 
 use model::{
-    advice::{Advice, Goal, Keep, NotTried, Origin},
+    advice::{Advice, NotTried, Origin},
     job::Bench,
     net::Direction,
     path::{Limit, Path},
@@ -32,8 +33,9 @@ use self::{
 use crate::{
     cost,
     error::{TwinError, all_failed},
-    fit::Budget,
 };
+
+pub use objective::Objective;
 
 /// Members on which remedies are tried.
 const MEMBERS: usize = 3;
@@ -43,17 +45,6 @@ const MIN_WEIGHT: f64 = 0.02;
 const WITH_COMPETITOR: usize = 3;
 /// Assumed rate of a path without a rate, bit/s, for the cost.
 const USUAL_RATE: f64 = 1e8;
-
-/// Objective of an Advice.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Objective {
-    /// Figure to improve.
-    pub goal: Goal,
-    /// Bounds to keep.
-    pub keep: Vec<Keep>,
-    /// Budget of the trials.
-    pub budget: Budget,
-}
 
 /// Remedies that can be tried on a Twin, and the cost.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Properties of the path that follow from a Run by arithmetic.
 
+mod estimate;
 mod line;
 mod loss;
 mod queue;
@@ -8,47 +9,16 @@ mod wire;
 use analysis::view::View;
 use model::{
     net::{Direction, IpVersion, Layer},
-    run::{Run, StepKind},
+    run::Run,
     text,
     text::Text,
 };
 
 use crate::error::{Missing, TwinError};
 
+pub use estimate::Estimate;
 pub use line::LineMoments;
 pub use loss::LossMoments;
-
-/// A value and the bounds of its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// The value.
-    pub value: f64,
-    /// Lower bound.
-    pub low: f64,
-    /// Upper bound.
-    pub high: f64,
-}
-
-impl Estimate {
-    /// A value, and a share of it on either side.
-    pub fn around(value: f64, share: f64) -> Self {
-        Self {
-            value,
-            low: value * (1.0 - share),
-            high: value * (1.0 + share),
-        }
-    }
-
-    /// The same with bounds at least this far away, as a share of the value.
-    #[must_use]
-    pub fn at_least(self, share: f64) -> Self {
-        Self {
-            low: self.low.min(self.value * (1.0 - share)),
-            high: self.high.max(self.value * (1.0 + share)),
-            ..self
-        }
-    }
-}
 
 /// Properties of the path of a Run.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,7 +82,7 @@ impl Moments {
         }
         let mut notes = Vec::new();
         let rtt_s = rtt(&view, &mut notes).ok_or_else(|| lacks(vec![Missing::BaseRtt]))?;
-        sane("a round trip in seconds", rtt_s.value, 1e-6, 60.0)?;
+        estimate::sane("a round trip in seconds", rtt_s.value, 1e-6, 60.0)?;
         let tunnel = (top.layer == Layer::Tunnel).then(|| TunnelMoments {
             mtu: top.mtu_bytes(),
             family: top.family,
@@ -206,17 +176,4 @@ fn jitter(view: &View<'_>) -> f64 {
     let Some(idle) = view.idle() else { return 0.0 };
     let above = idle.variation_us().map_or(0.0, |us| us / 1e6);
     if above <= OWN { 0.0 } else { above / P95 }
-}
-
-/// Refuses values that no path has.
-fn sane(what: &'static str, value: f64, least: f64, most: f64) -> Result<(), TwinError> {
-    if value.is_finite() && (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(TwinError::Impossible { what, value })
-}
-
-/// Returns true if a step of this kind was measured on a view.
-fn has(view: &View<'_>, step: StepKind) -> bool {
-    view.samples().any(|s| s.key.step == step)
 }

@@ -4,18 +4,15 @@
 //! changes anything.
 
 mod collect;
+mod memory;
 mod mesh;
 mod present;
 mod summary;
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::{Mutex, PoisonError},
-};
+use std::sync::{Mutex, PoisonError};
 
 use model::{
-    findings::Severity,
-    history::{FigureName, Kind, SeriesName, StepName, Trend},
+    history::{FigureName, Kind, StepName},
     run::Run,
     text,
     text::Text,
@@ -31,12 +28,10 @@ use store::{Place, Store, StoreError};
 use web::{Request, Response, Service, response::Status};
 
 use crate::http::{self, Live};
+use memory::Memory;
 
 /// Largest run that is shown, bytes: a larger one is for `pathtwin report`.
 const LARGEST: u64 = 64 << 20;
-/// Maximum number of cached runs and series.
-const REMEMBERED: usize = 2000;
-
 /// The pages of a history.
 pub struct Pages {
     place: Place,
@@ -45,23 +40,6 @@ pub struct Pages {
     live: Option<Live>,
     store: Mutex<Option<Store>>,
     memory: Mutex<Memory>,
-}
-
-/// Cache of computed values, valid as long as the newest run of a series is the same.
-#[derive(Default)]
-pub(crate) struct Memory {
-    causes: HashMap<String, Vec<(Severity, Text)>>,
-    changes: BTreeMap<SeriesName, Remembered>,
-}
-
-/// The changes of a series.
-struct Remembered {
-    /// Its newest run when they were computed.
-    newest: String,
-    /// Number of points in the series.
-    points: usize,
-    /// Index of the first point after each change, and the change.
-    changes: Vec<(usize, Trend)>,
 }
 
 /// Error building a page.
@@ -224,17 +202,6 @@ impl Pages {
 fn series(request: &Request) -> Option<(StepName, FigureName)> {
     let series = request.value("step").zip(request.value("figure"));
     series.map(|(step, figure)| (step.into(), figure.into()))
-}
-
-impl Memory {
-    fn forget(&mut self) {
-        if self.causes.len() > REMEMBERED {
-            self.causes.clear();
-        }
-        if self.changes.len() > REMEMBERED {
-            self.changes.clear();
-        }
-    }
 }
 
 /// Returns true if the connection to the history failed, not a document.

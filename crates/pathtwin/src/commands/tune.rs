@@ -1,34 +1,29 @@
 //! `pathtwin tune`.
 
 pub(crate) mod apply;
+mod journal;
 pub(crate) mod prove;
 mod settle;
 #[cfg(feature = "lab")]
 pub(crate) mod ssh;
 pub(crate) mod transaction;
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{collections::BTreeMap, process::ExitCode};
 
-use anyhow::{Context, anyhow};
-use model::change::{Change, ChangeId};
-use tune::{BootClock, Drift, Env, Folder, Live, NotApplied, RemoteError, TuneError, Unobserved};
+use anyhow::anyhow;
+use model::change::ChangeId;
+use tune::{Drift, Folder, Live, NotApplied, RemoteError, TuneError};
 
 use crate::{
-    cli::tune::{Journal, List, Plan, Tune, TuneForm},
+    cli::tune::{Journal, List, Tune, TuneForm},
     exit::{Failure, code},
     format,
 };
-
-/// Default folder of the journals.
-const FOLDER: &str = "/var/lib/pathtwin/tune";
+use journal::{exists, path};
 
 pub(crate) fn tune(command: &Tune) -> Result<ExitCode, Failure> {
     match command {
-        Tune::Plan(arguments) => plan(arguments),
+        Tune::Plan(arguments) => apply::plan(arguments),
         Tune::Apply(arguments) => apply::apply(arguments),
         Tune::Status(arguments) => settle::status(arguments),
         Tune::Confirm(arguments) => settle::confirm(arguments),
@@ -38,12 +33,6 @@ pub(crate) fn tune(command: &Tune) -> Result<ExitCode, Failure> {
         Tune::Again(arguments) => settle::switch(arguments, true),
         Tune::Keep(arguments) => apply::keep(arguments),
     }
-}
-
-fn plan(arguments: &Plan) -> Result<ExitCode, Failure> {
-    let change = apply::planned(&arguments.settings)?;
-    show(&[change], arguments.output)?;
-    Ok(ExitCode::SUCCESS)
 }
 
 fn list(arguments: &List) -> Result<ExitCode, Failure> {
@@ -68,25 +57,6 @@ fn list(arguments: &List) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(changes: &[Change], form: TuneForm) -> Result<(), Failure> {
-    match form {
-        TuneForm::Text => changes
-            .iter()
-            .try_for_each(|change| format::text(&report::change::text(change))),
-        TuneForm::Json => match changes {
-            [one] => format::json(one),
-            all => format::json(&all),
-        },
-    }
-}
-
-/// The folder that the user names, or the default one.
-fn path(journal: &Journal) -> PathBuf {
-    let named = std::env::var_os("PATHTWIN_JOURNAL").filter(|v| !v.is_empty());
-    let named = journal.journal.clone().or(named.map(PathBuf::from));
-    named.unwrap_or_else(|| Path::new(FOLDER).to_owned())
-}
-
 /// The kept changes of this host that somebody has overridden, by id, with their settings in words;
 /// none where the journals may not be read, or a setting cannot.
 pub(crate) fn drifted() -> BTreeMap<String, Vec<String>> {
@@ -107,34 +77,6 @@ pub(crate) fn drifted() -> BTreeMap<String, Vec<String>> {
         |_| BTreeMap::new(),
         |all| all.into_iter().map(words).collect(),
     )
-}
-
-/// Returns true if the folder of journals exists; only its owner may be permitted to know.
-fn exists(path: &Path) -> Result<bool, Failure> {
-    path.try_exists()
-        .with_context(|| {
-            format!(
-                "look for the journals in {}; run it as root",
-                path.display()
-            )
-        })
-        .map_err(|e| Failure::new(code::LACKS, e))
-}
-
-/// Calls `act` with the running kernel and a folder of journals.
-fn with_host<T>(
-    journal: &Journal,
-    act: impl FnOnce(&mut Env<'_>) -> Result<T, TuneError>,
-) -> Result<T, Failure> {
-    let folder = Folder::open(&path(journal)).map_err(TuneError::from)?;
-    let mut host = Live::open().map_err(TuneError::from)?;
-    let mut env = Env {
-        folder: &folder,
-        host: &mut host,
-        clock: &BootClock,
-        observer: &mut Unobserved,
-    };
-    Ok(act(&mut env)?)
 }
 
 impl From<NotApplied> for Failure {

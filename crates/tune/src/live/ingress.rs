@@ -12,7 +12,7 @@ use sys::{
     tc::{self, Action, Handle, Hook, Qdisc},
 };
 
-use super::{NO_DEVICE, queue};
+use super::{device, queue};
 use crate::error::{HostError, Refusal, RefusalReason};
 
 /// Priority of the filter.
@@ -111,9 +111,5 @@ fn hook(nl: &mut Netlink, index: u32) -> Result<Option<String>, HostError> {
 }
 
 pub(super) fn intermediate(nl: &mut Netlink, index: u32) -> Result<Option<u32>, HostError> {
-    match link::index(nl, &name(index)) {
-        Ok(ifb) => Ok(Some(ifb)),
-        Err(error) if error.errno == NO_DEVICE => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    device::index(nl, &name(index))
 }

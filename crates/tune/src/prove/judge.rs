@@ -10,7 +10,7 @@ use model::{
     text::Text,
 };
 
-use super::Criteria;
+use super::criteria::Criteria;
 
 /// A predicted change below this (logarithm of a ratio) counts as none.
 const GAIN: f64 = 0.05;

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use model::{
-    advice::{AdviceFigure, Change},
+    advice::{AdviceFigure, Change, Goal},
     net::Direction,
     proof::{Decision, Role},
     text,

@@ -11,10 +11,10 @@ use model::{
 };
 
 use super::{
-    GAIN, Objective,
     because::{Context, nothing, parts},
     field::Field,
-    judge::{Worth, broken, by_member, changes, medians},
+    judge::{GAIN, Worth, broken, by_member, changes, medians},
+    objective::Objective,
     recipe::Candidate,
 };
 

@@ -1,6 +1,6 @@
 //! Moments of one direction of a path.
 
-use analysis::view::DirectionView;
+use analysis::view::{DirectionView, View};
 use model::{
     cell::Queue,
     run::StepKind,
@@ -9,9 +9,9 @@ use model::{
 };
 
 use super::{
-    Estimate, LossMoments, has,
+    estimate::{Estimate, sane},
+    loss::LossMoments,
     queue::{Added, Held, held},
-    sane,
     wire::Headers,
 };
 use crate::error::TwinError;
@@ -217,6 +217,11 @@ fn reorder(dir: &DirectionView<'_>, rtt_s: f64) -> f64 {
         }
     }
     f64::midpoint(low, high)
+}
+
+/// Returns true if a step of this kind was measured on a view.
+fn has(view: &View<'_>, step: StepKind) -> bool {
+    view.samples().any(|s| s.key.step == step)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use analysis::view::{DirectionView, Load};
 
-use super::Estimate;
+use super::estimate::Estimate;
 
 /// A load below this share of the path's capacity does not fill its queue.
 const UNFILLED: f64 = 0.8;

@@ -7,7 +7,7 @@ use analysis::{
 };
 use model::{cell::Queue, run::SweepStep};
 
-use super::{LossMoments, wire::Headers};
+use super::{loss::LossMoments, wire::Headers};
 
 /// A load of at least this share of the path's capacity fills it.
 const FILLED: f64 = 0.9;

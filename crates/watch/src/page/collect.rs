@@ -14,7 +14,7 @@ use model::{
 use report::page::dashboard::{Card, Glance, PathHistory, Series, State};
 use store::{Filter, Latest, Store, StoreError};
 
-use super::{Memory, Remembered, present, summary};
+use super::{memory::Memory, present, summary};
 use crate::watcher::PathStatus;
 
 /// Runs of a series that are read for a glance, and for a chart.
@@ -245,26 +245,6 @@ fn is_load(key: &Key, load: Option<Direction>) -> bool {
                 && key.flows == Some(1)
                 && !key.bidirectional
         }
-    }
-}
-
-impl Memory {
-    /// The lasting changes of a series, computed when it has a new run.
-    fn changes(&mut self, series: &SeriesName, points: &[Point]) -> Vec<(usize, Trend)> {
-        let newest = points.last().map(|p| p.run.clone()).unwrap_or_default();
-        let known = self.changes.get(series);
-        let known = known.filter(|k| k.newest == newest && k.points == points.len());
-        if let Some(known) = known {
-            return known.changes.clone();
-        }
-        let changes = analysis::changes::of_runs(series, points);
-        let kept = Remembered {
-            newest,
-            points: points.len(),
-            changes: changes.clone(),
-        };
-        self.changes.insert(series.clone(), kept);
-        changes
     }
 }
 

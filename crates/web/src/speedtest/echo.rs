@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    SpeedTest, answer, refuse,
+    loads::{Loads, answer, refuse},
     socket::{Came, Socket},
 };
 use crate::{
@@ -23,7 +23,7 @@ const PROBES: u32 = 6000;
 const LONGEST: u64 = 64;
 
 pub(super) fn probes(
-    test: &SpeedTest,
+    loads: &Loads,
     request: &Request,
     connection: &mut Connection,
     peer: IpAddr,
@@ -32,7 +32,7 @@ pub(super) fn probes(
         Ok(handshake) => handshake,
         Err(response) => return answer(connection, &response),
     };
-    let (_session, lease) = match test.lease(peer, LASTS) {
+    let (_session, lease) = match loads.lease(peer, LASTS) {
         Ok(admitted) => admitted,
         Err(refused) => return refuse(connection, &refused),
     };

@@ -10,7 +10,7 @@ use std::{
 use sys::clock;
 use traffic::load::transfer::{self, Flow};
 
-use super::{SpeedTest, answer, pause, refuse};
+use super::loads::{Loads, answer, pause, refuse};
 use crate::{
     Connection, Request, Response,
     response::Status,
@@ -46,7 +46,7 @@ pub(super) fn endpoint(path: &str) -> Option<Endpoint> {
 }
 
 pub(super) fn serve(
-    test: &SpeedTest,
+    loads: &Loads,
     endpoint: Endpoint,
     request: &Request,
     connection: &mut Connection,
@@ -54,8 +54,8 @@ pub(super) fn serve(
 ) -> io::Result<Taken> {
     match (endpoint, request.method.as_str()) {
         (_, "OPTIONS") => short(connection, request, &empty()),
-        (Endpoint::Garbage, "GET") => garbage(test, request, connection, peer),
-        (Endpoint::Empty, "POST") => sink(test, request, connection, peer),
+        (Endpoint::Garbage, "GET") => garbage(loads, request, connection, peer),
+        (Endpoint::Empty, "POST") => sink(loads, request, connection, peer),
         (Endpoint::Empty, "GET" | "HEAD") => short(connection, request, &empty()),
         (Endpoint::Address, "GET") => {
             let body = format!("{{\"processedString\":\"{peer}\",\"rawIspInfo\":\"\"}}");
@@ -105,19 +105,19 @@ fn short(connection: &mut Connection, request: &Request, response: &Response) ->
 
 /// Random bytes, of the requested number.
 fn garbage(
-    test: &SpeedTest,
+    loads: &Loads,
     request: &Request,
     connection: &mut Connection,
     peer: IpAddr,
 ) -> io::Result<Taken> {
     let asked = request.value("ckSize").and_then(|n| n.parse().ok());
     let bytes = asked.unwrap_or(USUAL).clamp(1, MAX) * MIB;
-    let (_session, lease) = match test.lease(peer, LONGEST) {
+    let (_session, lease) = match loads.lease(peer, LONGEST) {
         Ok(admitted) => admitted,
         Err(refused) => return refuse(connection, &refused),
     };
     let response = shared(Response::load(bytes), request);
-    let mut outlet = test.content.outlet()?;
+    let mut outlet = loads.content.outlet()?;
     let stream = &mut connection.stream;
     stream.write_all(response.head(request.close).as_bytes())?;
     let mut flow = Whole::new(bytes, lease.duration());
@@ -127,12 +127,12 @@ fn garbage(
 
 /// Takes a body and forgets it.
 fn sink(
-    test: &SpeedTest,
+    loads: &Loads,
     request: &Request,
     connection: &mut Connection,
     peer: IpAddr,
 ) -> io::Result<Taken> {
-    let (_session, lease) = match test.lease(peer, LONGEST) {
+    let (_session, lease) = match loads.lease(peer, LONGEST) {
         Ok(admitted) => admitted,
         Err(refused) => return refuse(connection, &refused),
     };

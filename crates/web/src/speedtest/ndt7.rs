@@ -17,9 +17,8 @@ use traffic::{
 };
 
 use super::{
-    CONTROLS, SpeedTest, answer,
+    loads::{Loads, answer, pause, refuse},
     measurement::Speaker,
-    pause, refuse,
     socket::{Came, Socket, is_timeout},
 };
 use crate::{
@@ -31,6 +30,8 @@ use crate::{
 
 /// The subprotocol that a client must offer.
 const PROTOCOL: &str = "net.measurementlab.ndt.v7";
+/// Congestion controls that a client may choose. Other names would make the kernel load a module.
+const CONTROLS: [&str; 3] = ["bbr", "cubic", "reno"];
 /// Duration of a test, and its time limit.
 const LASTS: Duration = Duration::from_secs(10);
 const CUT: Duration = Duration::from_secs(13);
@@ -46,17 +47,17 @@ const PIECE: usize = 256 << 10;
 
 /// Sends for ten seconds.
 pub(super) fn download(
-    test: &SpeedTest,
+    loads: &Loads,
     request: &Request,
     connection: &mut Connection,
     peer: IpAddr,
 ) -> io::Result<Taken> {
-    let started = match start(test, request, connection, peer)? {
+    let started = match start(loads, request, connection, peer)? {
         Ok(started) => started,
         Err(taken) => return Ok(taken),
     };
     let speaker = started.speaker("download", connection);
-    let mut outlet = test.content.outlet()?;
+    let mut outlet = loads.content.outlet()?;
     let mut socket = Socket::open(connection, &started.handshake)?;
     // The kernel joins the head of a message with its payload.
     socket.stream.set_nodelay(false)?;
@@ -87,12 +88,12 @@ pub(super) fn download(
 
 /// Receives until the client ends, for thirteen seconds at most.
 pub(super) fn upload(
-    test: &SpeedTest,
+    loads: &Loads,
     request: &Request,
     connection: &mut Connection,
     peer: IpAddr,
 ) -> io::Result<Taken> {
-    let started = match start(test, request, connection, peer)? {
+    let started = match start(loads, request, connection, peer)? {
         Ok(started) => started,
         Err(taken) => return Ok(taken),
     };
@@ -133,7 +134,7 @@ impl Started {
 }
 
 fn start(
-    test: &SpeedTest,
+    loads: &Loads,
     request: &Request,
     connection: &mut Connection,
     peer: IpAddr,
@@ -151,7 +152,7 @@ fn start(
         let response = Response::text(Status::BadRequest, text);
         return answer(connection, &response).map(Err);
     }
-    let (session, lease) = match test.lease(peer, CUT) {
+    let (session, lease) = match loads.lease(peer, CUT) {
         Ok(admitted) => admitted,
         Err(refused) => return refuse(connection, &refused).map(Err),
     };

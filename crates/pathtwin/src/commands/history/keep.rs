@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context;
 use store::Retention;
 
-use super::ago_us;
+use super::filter::ago_us;
 use crate::cli::history::{Delete, Import, Label, Prune, Selection};
 use crate::{
     exit::{Failure, code},

@@ -9,7 +9,10 @@ use measure::{
 };
 use model::{net::Layer, plan::Plan, run::Run};
 
-use super::{live, now_us, seed, unreached};
+use super::{
+    far::{now_us, seed, unreached},
+    live,
+};
 use crate::cli::measure::Measure;
 use crate::exit::{Failure, code};
 

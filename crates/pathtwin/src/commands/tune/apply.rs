@@ -21,14 +21,20 @@ use model::{
 };
 use tune::{Criteria, Live, NewTcp, Operation, Place, Request, Sites, TuneError};
 
-use super::{prove, transaction::here, with_host};
+use super::{journal::with_host, prove, transaction::here};
 use crate::{
-    cli::tune::{Apply, End, Journal, Keep, Settings, Snippet},
+    cli::tune::{Apply, End, Journal, Keep, Plan, Settings, Snippet, TuneForm},
     commands::measure::Far,
     document,
     exit::{Failure, code},
     format,
 };
+
+pub(super) fn plan(arguments: &Plan) -> Result<ExitCode, Failure> {
+    let change = planned(&arguments.settings)?;
+    show(&[change], arguments.output)?;
+    Ok(ExitCode::SUCCESS)
+}
 
 pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
     let plan = match &arguments.plan {
@@ -167,8 +173,20 @@ pub(super) fn keep(arguments: &Keep) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+pub(super) fn show(changes: &[Change], form: TuneForm) -> Result<(), Failure> {
+    match form {
+        TuneForm::Text => changes
+            .iter()
+            .try_for_each(|change| format::text(&report::change::text(change))),
+        TuneForm::Json => match changes {
+            [one] => format::json(one),
+            all => format::json(&all),
+        },
+    }
+}
+
 /// The plan of the settings that the user names.
-pub(super) fn planned(settings: &Settings) -> Result<Change, Failure> {
+fn planned(settings: &Settings) -> Result<Change, Failure> {
     Ok(plan_of(wanted(settings)?, settings.probe.clone())?)
 }
 

@@ -5,7 +5,10 @@ use std::process::ExitCode;
 use model::change::Change;
 use tune::{NewTcp, Pending, Recovery, Rollback};
 
-use super::{apply, exists, path, show, with_host};
+use super::{
+    apply::{self, show},
+    journal::{exists, path, with_host},
+};
 use crate::{
     cli::tune::{Confirm, Status, Switch, TuneForm, Undo},
     exit::{Failure, code},

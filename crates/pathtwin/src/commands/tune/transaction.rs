@@ -12,7 +12,7 @@ use model::{
 };
 use tune::{HostError, LocalHost, Machine};
 
-use super::path;
+use super::journal::path;
 use crate::cli::tune::Journal;
 
 /// This host, with its folder of journals.

@@ -7,7 +7,11 @@ use model::{
 };
 use stats::Random;
 
-use super::{Scale, between, chance, duration, given, limit, nanos, percent, pick, rate};
+use super::{
+    distribution::{between, chance, pick},
+    parameter::{duration, given, limit, nanos, percent, rate},
+    scale::Scale,
+};
 
 /// Common line rates, kbit/s: modems, DSL, cable, mobile, Ethernet.
 const COMMON: [f64; 21] = [

@@ -8,7 +8,12 @@ use model::{
 };
 use stats::Random;
 
-use super::{Scale, base, between, chance, directions, given, limit, nanos, percent, pick, rate};
+use super::{
+    base,
+    distribution::{between, chance, directions, pick},
+    parameter::{given, limit, nanos, percent, rate},
+    scale::Scale,
+};
 
 /// The kinds of faults, with their weights.
 const KINDS: [(Kind, usize); 12] = [

@@ -1,0 +1,49 @@
+//! The folder of journals.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use tune::{BootClock, Env, Folder, Live, TuneError, Unobserved};
+
+use crate::{
+    cli::tune::Journal,
+    exit::{Failure, code},
+};
+
+/// Default folder of the journals.
+const FOLDER: &str = "/var/lib/pathtwin/tune";
+
+/// The folder that the user names, or the default one.
+pub(super) fn path(journal: &Journal) -> PathBuf {
+    let named = std::env::var_os("PATHTWIN_JOURNAL").filter(|v| !v.is_empty());
+    let named = journal.journal.clone().or(named.map(PathBuf::from));
+    named.unwrap_or_else(|| Path::new(FOLDER).to_owned())
+}
+
+/// Returns true if the folder of journals exists; only its owner may be permitted to know.
+pub(super) fn exists(path: &Path) -> Result<bool, Failure> {
+    path.try_exists()
+        .with_context(|| {
+            format!(
+                "look for the journals in {}; run it as root",
+                path.display()
+            )
+        })
+        .map_err(|e| Failure::new(code::LACKS, e))
+}
+
+/// Calls `act` with the running kernel and a folder of journals.
+pub(super) fn with_host<T>(
+    journal: &Journal,
+    act: impl FnOnce(&mut Env<'_>) -> Result<T, TuneError>,
+) -> Result<T, Failure> {
+    let folder = Folder::open(&path(journal)).map_err(TuneError::from)?;
+    let mut host = Live::open().map_err(TuneError::from)?;
+    let mut env = Env {
+        folder: &folder,
+        host: &mut host,
+        clock: &BootClock,
+        observer: &mut Unobserved,
+    };
+    Ok(act(&mut env)?)
+}
