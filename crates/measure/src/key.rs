@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use model::{text, text::Text};
 use sys::files::{self, Existing, Readers, SecretError};
 use traffic::wire::{Key, key};
 
@@ -16,22 +17,15 @@ const LARGEST: u64 = 4096;
 
 /// Error reading or creating a key.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum KeyError {
     /// A client was given none.
-    #[error(
-        "no key: copy the key file of the far end to ~/.config/pathtwin/key (mode 600), or name it with --key FILE; \
-         --key - reads it from standard input, {VARIABLE} gives it in the environment; --open is for a server in open \
-         mode"
-    )]
     Missing,
     /// A server has no place for its key.
-    #[error("no home folder for the key: name a file with --key FILE")]
     NoHome,
     /// A text is neither a key nor a file.
-    #[error("{0}; and there is no file of this name")]
     Text(key::KeyError),
     /// The file holds no key.
-    #[error("{from}: {error}")]
     NotKey {
         /// The file, or standard input.
         from: String,
@@ -39,16 +33,12 @@ pub enum KeyError {
         error: key::KeyError,
     },
     /// The file cannot be read, or others can read it.
-    #[error(transparent)]
     Secret(#[from] SecretError),
     /// Standard input cannot be read.
-    #[error("cannot read the key from standard input: {0}")]
     Input(#[source] io::Error),
     /// The kernel returned no random bytes.
-    #[error("cannot generate a key: {0}")]
     Generate(#[source] io::Error),
     /// A new key cannot be stored.
-    #[error("cannot write the key to {}: {source}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
@@ -58,6 +48,37 @@ pub enum KeyError {
 }
 
 impl KeyError {
+    /// The error with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Missing => text!(
+                "no key: copy the key file of the far end to ~/.config/pathtwin/key (mode 600), \
+                 or name it with --key FILE; --key - reads it from standard input, {variable} \
+                 gives it in the environment; --open is for a server in open mode",
+                variable = VARIABLE
+            ),
+            Self::NoHome => text!("no home folder for the key: name a file with --key FILE"),
+            Self::Text(error) => text!(
+                "{error}; and there is no file of this name",
+                error = error.text()
+            ),
+            Self::NotKey { from, error } => {
+                text!("{from}: {error}", from = from, error = error.text())
+            }
+            Self::Secret(error) => error.text(),
+            Self::Input(error) => text!(
+                "cannot read the key from standard input: {error}",
+                error = error
+            ),
+            Self::Generate(error) => text!("cannot generate a key: {error}", error = error),
+            Self::Write { path, source } => text!(
+                "cannot write the key to {file}: {error}",
+                file = path,
+                error = source
+            ),
+        }
+    }
+
     /// Returns true if the arguments are wrong, not this host.
     pub fn is_wrong_use(&self) -> bool {
         !matches!(

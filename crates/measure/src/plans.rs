@@ -1,5 +1,6 @@
 //! Built-in plans, and plans from files.
 
+mod error;
 mod file;
 
 use model::{
@@ -7,7 +8,8 @@ use model::{
     plan::{Measurement, OF_HOST, Plan, Preset, Repeats, Step},
 };
 
-pub use file::{PlanError, PlanFileError, StepError, parse, read};
+pub use error::{PlanError, PlanFileError, StepError};
+pub use file::{parse, read};
 
 /// Highest rate a sweep tries, bit/s of payload.
 const SWEEP_TO: u64 = 2_000_000_000;

@@ -13,6 +13,11 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
+use model::{
+    text,
+    text::{Text, Value},
+};
+
 /// Permissions of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {
@@ -159,19 +164,36 @@ pub fn is_stream(file: &Path) -> bool {
 
 /// Error of reading a secret.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum SecretError {
     /// It cannot be read.
-    #[error("read {0}: {1}")]
     Read(PathBuf, io::Error),
     /// Others can read or change it, so it may be compromised.
-    #[error(
-        "{0} is accessible to other users (mode {1:03o}): run `chmod 600 {0}`, and create a new \
-         one if others may have read it"
-    )]
     Open(PathBuf, u32),
     /// It is too long for a secret.
-    #[error("{0} is longer than {1} bytes: not a secret of ours")]
     TooLong(PathBuf, u64),
+}
+
+impl SecretError {
+    /// The error with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Read(file, error) => {
+                text!("read {file}: {error}", file = file, error = error)
+            }
+            Self::Open(file, mode) => text!(
+                "{file} is accessible to other users (mode {mode}): run `chmod 600 {file}`, and \
+                 create a new one if others may have read it",
+                file = file,
+                mode = format!("{mode:03o}")
+            ),
+            Self::TooLong(file, longest) => text!(
+                "{file} is longer than {longest}: not a secret of this program",
+                file = file,
+                longest = Value::Bytes(*longest as f64)
+            ),
+        }
+    }
 }
 
 /// Reads a secret of at most `longest` bytes from a file that other users can neither read nor

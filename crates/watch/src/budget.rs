@@ -6,6 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use model::{
+    text,
+    text::{Text, Value},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::moment::Month;
@@ -57,9 +61,9 @@ pub struct Reservation {
 
 /// Error when a budget lacks the bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum NoBudget {
     /// The budget of all paths.
-    #[error("the budget of {month} has {left} bytes left, and {wanted} are needed")]
     All {
         /// The month.
         month: Month,
@@ -69,7 +73,6 @@ pub enum NoBudget {
         wanted: u64,
     },
     /// The budget of the path.
-    #[error("the budget of {path} for {month} has {left} bytes left, and {wanted} are needed")]
     Path {
         /// The path.
         path: String,
@@ -80,6 +83,37 @@ pub enum NoBudget {
         /// Bytes wanted.
         wanted: u64,
     },
+}
+
+impl NoBudget {
+    /// The error with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        let bytes = |bytes: &u64| Value::Bytes(*bytes as f64);
+        match self {
+            Self::All {
+                month,
+                left,
+                wanted,
+            } => text!(
+                "the budget of {month} has {left} left, and {wanted} are needed",
+                month = month.to_string(),
+                left = bytes(left),
+                wanted = bytes(wanted)
+            ),
+            Self::Path {
+                path,
+                month,
+                left,
+                wanted,
+            } => text!(
+                "the budget of {path} for {month} has {left} left, and {wanted} are needed",
+                path = path,
+                month = month.to_string(),
+                left = bytes(left),
+                wanted = bytes(wanted)
+            ),
+        }
+    }
 }
 
 /// The account of all months.

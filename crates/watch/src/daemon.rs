@@ -3,9 +3,10 @@
 //! It notifies the service manager that it is alive from within this loop and from within each
 //! measurement, so that a loop that hangs is detected.
 
+mod error;
+
 use std::{
     collections::BTreeMap,
-    io,
     net::SocketAddr,
     sync::{
         Arc,
@@ -14,7 +15,10 @@ use std::{
     time::Duration,
 };
 
-use measure::plans::PlanFileError;
+use model::{
+    text,
+    text::{Text, Value},
+};
 use stats::Random;
 use store::Place;
 use sys::{
@@ -30,9 +34,11 @@ use crate::{
     moment::{HOUR_NS, Moment, SECOND_NS},
     notify,
     real::{self, RealError, Runner},
-    state::{Folder, StateError},
+    state::Folder,
     watcher::{Begin, Candidate, Job, Next, Postponed, Watcher, Work},
 };
+
+pub use error::DaemonError;
 
 /// Start parameters of a watch.
 pub struct Start<'a> {
@@ -47,10 +53,10 @@ pub struct Start<'a> {
     /// Set when it is to end: that of [`sys::signal::stop_flag`], whose signals end its sleeps.
     pub stop: &'a AtomicBool,
     /// Handles events to log.
-    pub log: &'a mut dyn FnMut(&str),
+    pub log: &'a mut dyn FnMut(&Text),
     /// Returns the kept changes of `tune` on this host that somebody has overridden, by id, with
-    /// their settings in words; asked once an hour.
-    pub drift: &'a mut dyn FnMut() -> BTreeMap<String, Vec<String>>,
+    /// their settings; asked once an hour.
+    pub drift: &'a mut dyn FnMut() -> BTreeMap<String, Vec<Text>>,
 }
 
 /// Watches until the stop flag is set.
@@ -70,7 +76,7 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
         };
         let bound = http::serve(address, access, service(&start, &live));
         let bound = bound.map_err(|source| DaemonError::Listen { address, source })?;
-        (start.log)(&format!("{SERVED} at http://{bound}/"));
+        (start.log)(&served(bound));
     }
     let mut random = Random::new(start.seed);
     let boot = sys::machine::boot_id().unwrap_or_default();
@@ -95,12 +101,13 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
     daemon.watch()
 }
 
-/// Content served, for the log.
-#[cfg(feature = "page")]
-const SERVED: &str = "pages and metrics";
-/// Content served, for the log.
-#[cfg(not(feature = "page"))]
-const SERVED: &str = "metrics";
+/// What is served, for the log.
+fn served(address: SocketAddr) -> Text {
+    match cfg!(feature = "page") {
+        true => text!("pages and metrics at http://{address}/", address = address),
+        false => text!("metrics at http://{address}/", address = address),
+    }
+}
 
 #[cfg(feature = "page")]
 fn service(start: &Start<'_>, live: &Live) -> Arc<dyn web::Service> {
@@ -114,25 +121,6 @@ fn service(_: &Start<'_>, live: &Live) -> Arc<dyn web::Service> {
     Arc::new(http::Metrics(live.clone()))
 }
 
-/// Reason why a watch ended.
-#[derive(Debug, thiserror::Error)]
-pub enum DaemonError {
-    /// Its state.
-    #[error(transparent)]
-    State(#[from] StateError),
-    /// A plan.
-    #[error(transparent)]
-    Plan(#[from] PlanFileError),
-    /// Its metrics.
-    #[error("serve metrics on {address}: {source}; name another port: listen = \"127.0.0.1:PORT\"")]
-    Listen {
-        /// The listen address.
-        address: SocketAddr,
-        /// The I/O error.
-        source: io::Error,
-    },
-}
-
 struct Daemon<'a> {
     watcher: Watcher,
     folder: Folder,
@@ -140,8 +128,8 @@ struct Daemon<'a> {
     place: &'a Place,
     program: &'a str,
     stop: &'a AtomicBool,
-    log: &'a mut dyn FnMut(&str),
-    drift: &'a mut dyn FnMut() -> BTreeMap<String, Vec<String>>,
+    log: &'a mut dyn FnMut(&Text),
+    drift: &'a mut dyn FnMut() -> BTreeMap<String, Vec<Text>>,
     /// Next look at the changes of `tune`, ns of CLOCK_BOOTTIME.
     drift_due: u64,
     manager: Option<Manager>,
@@ -196,7 +184,11 @@ impl Daemon<'_> {
             self.textfile_due = now.boot_ns + 60 * SECOND_NS;
             let written = files::write(&file, Readers::ByUmask, Existing::Replace, text.as_bytes());
             if let Err(error) = written {
-                (self.log)(&format!("write {}: {error}", file.display()));
+                (self.log)(&text!(
+                    "write {file}: {error}",
+                    file = &file,
+                    error = &error
+                ));
             }
         }
         self.live.set(Snapshot {
@@ -245,10 +237,7 @@ impl Daemon<'_> {
         let job = match begun {
             Begin::Run(job) => job,
             Begin::Postponed(why) => {
-                (self.log)(&format!(
-                    "{}: {} postponed: {why}",
-                    path.name, candidate.work
-                ));
+                (self.log)(&postponed(&path.name, candidate.work, &why));
                 return self.keep(false).map(|_| ());
             }
         };
@@ -269,9 +258,13 @@ impl Daemon<'_> {
         match probed {
             Ok(groups) => self.watcher.probed(job, groups, now, &mut self.random),
             Err(error) => {
-                (self.log)(&format!("{}: no probes: {error}", path.name));
-                self.watcher
-                    .failed(job, &error.to_string(), now, &mut self.random);
+                let error = error.text();
+                (self.log)(&text!(
+                    "{path}: the probes failed: {error}",
+                    path = &path.name,
+                    error = error.clone()
+                ));
+                self.watcher.failed(job, error, now, &mut self.random);
             }
         }
     }
@@ -295,24 +288,33 @@ impl Daemon<'_> {
         let (now, work) = (Moment::now(), job.work);
         match result {
             Ok(measured) => {
-                let run = measured.run.as_deref().unwrap_or("not in the history yet");
-                (self.log)(&format!("{}: {work} measured: {run}", path.name));
+                let run = match &measured.run {
+                    Some(run) => Value::from(run),
+                    None => text!("not in the history yet").into(),
+                };
+                (self.log)(&text!(
+                    "{path}: {work} measured: {run}",
+                    path = &path.name,
+                    work = work.text(),
+                    run = run
+                ));
                 self.watcher.measured(job, measured, now, &mut self.random);
             }
             // All that was reserved stays charged.
             Err(RealError::Stopped) => {}
             Err(RealError::Slot) => {
-                (self.log)(&format!(
-                    "{}: {work} postponed: {}",
-                    path.name,
-                    Postponed::Slot
-                ));
+                (self.log)(&postponed(&path.name, work, &Postponed::Slot));
                 self.abandon(job, &Postponed::Slot);
             }
             Err(error) => {
-                (self.log)(&format!("{}: {work} failed: {error}", path.name));
-                self.watcher
-                    .failed(job, &error.to_string(), now, &mut self.random);
+                let error = error.text();
+                (self.log)(&text!(
+                    "{path}: {work} failed: {error}",
+                    path = &path.name,
+                    work = work.text(),
+                    error = error.clone()
+                ));
+                self.watcher.failed(job, error, now, &mut self.random);
             }
         }
         self.keep(true).map(|_| ())
@@ -330,7 +332,10 @@ impl Daemon<'_> {
         match &saved {
             Err(DaemonError::State(error)) if error.is_full() => {
                 if !self.unsaved {
-                    (self.log)(&format!("{error}; probes go on, loads wait for space"));
+                    (self.log)(&text!(
+                        "{error}; probes continue, loads wait for space",
+                        error = error.text()
+                    ));
                 }
                 self.unsaved = true;
                 Ok(false)
@@ -338,7 +343,7 @@ impl Daemon<'_> {
             Err(_) => saved.map(|()| false),
             Ok(()) => {
                 if std::mem::take(&mut self.unsaved) {
-                    (self.log)("the state is written again");
+                    (self.log)(&text!("the state is written again"));
                 }
                 Ok(true)
             }
@@ -362,14 +367,28 @@ impl Daemon<'_> {
             return Ok(());
         };
         self.alive();
-        (self.log)(&message.text);
+        message.lines().iter().for_each(&mut *self.log);
         match notify::deliver(&self.watcher.config().alarm, &message) {
             Ok(()) => self.watcher.delivered(message.id),
             Err(error) => {
-                (self.log)(&format!("message {} not delivered: {error}", message.id));
+                (self.log)(&text!(
+                    "message {id} not delivered: {error}",
+                    id = message.id.to_string(),
+                    error = error.text()
+                ));
                 self.watcher.undelivered(message.id, now);
             }
         }
         self.keep(false).map(|_| ())
     }
+}
+
+/// The line of the log about a postponed measurement.
+fn postponed(path: &str, work: Work, why: &Postponed) -> Text {
+    text!(
+        "{path}: {work} postponed: {why}",
+        path = path,
+        work = work.text(),
+        why = why.text()
+    )
 }

@@ -1,11 +1,11 @@
 //! Watched figures of a path: one value per hour of probes, or per load.
 
-use std::fmt;
-
 use analysis::{figures::added_us, view::View};
 use model::{
     net::{Direction, IpVersion, Layer},
     run::{FigureKind, Run, StepKind},
+    text,
+    text::Text,
     watch::WatchFigure,
 };
 use serde::{Deserialize, Serialize};
@@ -24,13 +24,25 @@ pub struct Figure {
     pub direction: Option<Direction>,
 }
 
-impl fmt::Display for Figure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kind.text())?;
-        if let Some(direction) = self.direction {
-            write!(f, " {direction}")?;
+impl Figure {
+    /// Its name for people.
+    pub fn text(&self) -> Text {
+        let (kind, family) = (self.kind.words(), self.family.to_string());
+        match self.direction {
+            None => text!(
+                "{kind} ({layer}/{family})",
+                kind = kind,
+                layer = self.layer,
+                family = family
+            ),
+            Some(direction) => text!(
+                "{kind} {direction} ({layer}/{family})",
+                kind = kind,
+                direction = direction,
+                layer = self.layer,
+                family = family
+            ),
         }
-        write!(f, " ({}/{})", self.layer, self.family)
     }
 }
 

@@ -26,6 +26,7 @@ pub mod state;
 mod watcher;
 
 pub use line::Line;
+pub use plan::TooSmall;
 pub use post::Url;
 pub use watcher::{
     Begin, Candidate, FigureStatus, Job, Measured, Next, PathStatus, Postponed, Watcher, Work,

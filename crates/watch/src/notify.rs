@@ -6,6 +6,10 @@ use std::{
     time::Duration,
 };
 
+use model::{
+    text,
+    text::{Text, Value},
+};
 use sys::clock::Instant;
 
 use crate::{
@@ -21,12 +25,11 @@ const PIECE: Duration = Duration::from_millis(50);
 
 /// Error delivering a message.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub(crate) enum DeliveryError {
     /// It cannot be written as JSON.
-    #[error("write the message as JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// The program could not be started or waited for.
-    #[error("{program}: {error}")]
     Program {
         /// The program.
         program: String,
@@ -35,7 +38,6 @@ pub(crate) enum DeliveryError {
         error: io::Error,
     },
     /// The program reported a failure.
-    #[error("{program}: ended with {status}")]
     Ended {
         /// The program.
         program: String,
@@ -43,13 +45,11 @@ pub(crate) enum DeliveryError {
         status: ExitStatus,
     },
     /// The program took too long.
-    #[error("{program}: did not end in {} s", TIMEOUT.as_secs())]
     Late {
         /// The program.
         program: String,
     },
     /// It could not be posted.
-    #[error("{url}: {error}")]
     Post {
         /// The URL.
         url: Url,
@@ -58,7 +58,6 @@ pub(crate) enum DeliveryError {
         error: PostError,
     },
     /// The server of the webhook did not take it.
-    #[error("{url} responded with status {status}")]
     Status {
         /// The URL.
         url: Url,
@@ -67,12 +66,45 @@ pub(crate) enum DeliveryError {
     },
 }
 
+impl DeliveryError {
+    /// The error with its values, for reports in any language. Exit statuses are those of the
+    /// system.
+    pub(crate) fn text(&self) -> Text {
+        match self {
+            Self::Json(error) => text!("write the message as JSON: {error}", error = error),
+            Self::Program { program, error } => {
+                text!("{program}: {error}", program = program, error = error)
+            }
+            Self::Ended { program, status } => text!(
+                "{program}: ended with {status}",
+                program = program,
+                status = status.to_string()
+            ),
+            Self::Late { program } => text!(
+                "{program}: did not end in {time}",
+                program = program,
+                time = Value::Us(TIMEOUT.as_micros() as f64)
+            ),
+            Self::Post { url, error } => text!(
+                "{url}: {error}",
+                url = url.to_string(),
+                error = error.text()
+            ),
+            Self::Status { url, status } => text!(
+                "{url} responded with status {status}",
+                url = url.to_string(),
+                status = u32::from(*status)
+            ),
+        }
+    }
+}
+
 /// Delivers a message to all recipients.
 ///
 /// # Errors
 /// A recipient failed. Then all get it again: a duplicate is better than a loss.
 pub(crate) fn deliver(alarm: &Alarm, message: &Message) -> Result<(), DeliveryError> {
-    let body = serde_json::to_vec(message)?;
+    let body = message.to_json()?;
     if let [program, arguments @ ..] = alarm.command.as_slice() {
         tell(program, arguments, &body)?;
     }

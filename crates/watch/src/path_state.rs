@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 
 use analysis::changes::hourly::Shift;
-use model::net::{IpVersion, Layer};
+use model::{
+    net::{IpVersion, Layer},
+    text::Text,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     figures::{Figure, Probed},
     message::{Cause, FactChange, FigureChange},
+    plan::TooSmall,
 };
 
 /// Maximum number of stored changes of facts.
@@ -39,7 +43,7 @@ pub(crate) struct PathState {
     pub(crate) reported_us: Option<u64>,
     /// Reachability of the far end.
     pub(crate) reach: Reach,
-    /// The highest goodput so far, bit/s: a lower bound of the line's capacity.
+    /// The highest rate of a load so far, bit/s: a lower bound of the line's capacity.
     pub(crate) rate_bps: Option<f64>,
     /// The last run in the history.
     pub(crate) run: Option<String>,
@@ -47,6 +51,9 @@ pub(crate) struct PathState {
     pub(crate) latest: Vec<(Figure, f64)>,
     /// Causes found by the last run of the full plan.
     pub(crate) causes: Vec<Cause>,
+    /// Short loads that measure nothing within their bytes, as last reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) too_small: Option<TooSmall>,
     /// Probes of this hour.
     #[serde(skip)]
     pub(crate) hour: Hour,
@@ -84,7 +91,7 @@ pub(crate) struct Incident {
 }
 
 /// Reachability of the far end.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Reach {
     /// Failures since it last succeeded.
     pub(crate) failures: u32,
@@ -93,7 +100,7 @@ pub(crate) struct Reach {
     /// True if that was reported.
     pub(crate) reported: bool,
     /// The last error.
-    pub(crate) error: Option<String>,
+    pub(crate) error: Option<Text>,
 }
 
 /// Probes of an hour.
@@ -192,7 +199,6 @@ impl PathState {
 impl FigureChange {
     pub(crate) fn of(figure: Figure, shift: &Shift) -> Self {
         Self {
-            name: figure.to_string(),
             figure,
             before: shift.before,
             after: shift.after,

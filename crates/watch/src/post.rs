@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use model::{text, text::Text};
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, StreamOwned,
     pki_types::{InvalidDnsNameError, ServerName},
@@ -25,27 +26,44 @@ const FIELDS: usize = 64;
 
 /// A text that is not a URL of a webhook. It is not repeated: its path may be a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be http://HOST[:PORT]/PATH or https://HOST[:PORT]/PATH")]
+#[error("{}", self.text())]
 pub struct UrlError;
+
+impl UrlError {
+    /// The error for reports in any language.
+    pub fn text(self) -> Text {
+        text!("must be http://HOST[:PORT]/PATH or https://HOST[:PORT]/PATH")
+    }
+}
 
 /// Error posting a message.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub(crate) enum PostError {
     /// The host has no address.
-    #[error("its name has no address")]
     NoAddress,
     /// No certificate can name such a host.
-    #[error(transparent)]
     Name(#[from] InvalidDnsNameError),
     /// TLS.
-    #[error(transparent)]
     Tls(#[from] rustls::Error),
     /// The connection.
-    #[error(transparent)]
     Io(#[from] io::Error),
     /// The response is of another protocol.
-    #[error("its response is not HTTP")]
     NotHttp,
+}
+
+impl PostError {
+    /// The error with its values, for reports in any language. Messages of the TLS library are
+    /// quoted.
+    pub(crate) fn text(&self) -> Text {
+        match self {
+            Self::NoAddress => text!("its name has no address"),
+            Self::Name(error) => Text::name(error.to_string()),
+            Self::Tls(error) => Text::name(error.to_string()),
+            Self::Io(error) => Text::from(error),
+            Self::NotHttp => text!("its response is not HTTP"),
+        }
+    }
 }
 
 /// Destination of posted messages: `http://HOST[:PORT][/PATH]`, or `https://`.

@@ -17,10 +17,13 @@ use measure::{
 };
 use model::{
     history::Kind,
-    net::Layer,
+    net::{Direction, Layer},
     plan::Plan,
-    run::{Invalid, Run},
+    run::{Invalid, LayerAddress, Run},
+    text,
+    text::Text,
     units::Seed,
+    watch::WatchFigure,
 };
 use stats::Random;
 use store::{Document, Place, Store};
@@ -29,43 +32,60 @@ use traffic::wire::Key;
 
 use crate::{
     config::PathConfig,
-    figures::{self, Probed},
+    figures::{self, Figure, Probed},
     line::{Device, Line},
     message,
     moment::Moment,
-    plan,
+    plan::{self, TooSmall},
     schedule::PROBES,
-    watcher::{Measured, Work},
+    watcher::{Measured, Postponed, Work},
 };
 
 /// Time between two probes of a group.
 const BETWEEN: Duration = Duration::from_millis(100);
 /// Observation time of a line's counters before a load.
 const COUNTED: Duration = Duration::from_secs(2);
+/// Share of its payload that a run has moved if the rest does not suffice for another load.
+const SPENT: f64 = 0.9;
 /// Runs that the history did not take, below the folder of the state.
 const UNSAVED: &str = "unsaved";
 
 /// Error of a measurement.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub(crate) enum RealError {
     /// The far end cannot be reached.
-    #[error("{0}; is `pathtwin serve` running there, and is the port open?")]
     Reach(#[from] ReachError),
     /// The session failed.
-    #[error(transparent)]
     Far(#[from] measure::far::FarError),
     /// The key is missing or unusable.
-    #[error("{0}; name its file in the config: key = \"FILE\"")]
     Key(#[from] key::KeyError),
     /// The plan is missing or invalid.
-    #[error(transparent)]
     Plan(#[from] PlanFileError),
     /// Another watch loads the far end's line.
-    #[error("another watch loads the far end")]
     Slot,
     /// The service is to end.
-    #[error("stopped")]
     Stopped,
+}
+
+impl RealError {
+    /// The error with its values, for reports in any language.
+    pub(crate) fn text(&self) -> Text {
+        match self {
+            Self::Reach(error) => text!(
+                "{error}; is `pathtwin serve` running there, and is the port open?",
+                error = error.text()
+            ),
+            Self::Far(error) => error.text(),
+            Self::Key(error) => text!(
+                "{error}; name its file in the config: key = \"FILE\"",
+                error = error.text()
+            ),
+            Self::Plan(error) => error.text(),
+            Self::Slot => Postponed::Slot.text(),
+            Self::Stopped => text!("stopped"),
+        }
+    }
 }
 
 /// The far end of a path, and how it is reached.
@@ -202,7 +222,14 @@ impl Runner<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(RealError::Stopped);
         }
-        Ok(self.measured(path, &run, moved, work))
+        let mut measured = self.measured(path, &run, moved, work);
+        let is_spent = moved as f64 >= SPENT * payload as f64;
+        if work != Work::Full && is_spent && lacks_goodput(&run, &measured.figures) {
+            measured.cut_bps = shown_bps(&run);
+            let rate_bps = rate_bps.into_iter().chain(measured.cut_bps);
+            measured.too_small = TooSmall::of(path, rate_bps.reduce(f64::max));
+        }
+        Ok(measured)
     }
 
     fn measured(&self, path: &PathConfig, run: &Run, moved: u64, work: Work) -> Measured {
@@ -233,6 +260,8 @@ impl Runner<'_> {
             run: kept.then(|| run.id.clone()),
             payload: (!lost_count).then_some(moved),
             figures: figures::of_run(run),
+            cut_bps: None,
+            too_small: None,
             facts,
             causes,
             changes: self.changes(run.started_us),
@@ -308,4 +337,28 @@ impl Runner<'_> {
             .map(|entry| (entry.created_us, entry.id))
             .collect()
     }
+}
+
+/// Whether a layer of a run has no goodput in one of the directions.
+fn lacks_goodput(run: &Run, figures: &[(Figure, f64)]) -> bool {
+    let has = |layer: &LayerAddress, direction| {
+        let is_of = |figure: &Figure| {
+            figure.kind == WatchFigure::Goodput
+                && (figure.layer, figure.family) == (layer.layer, layer.family)
+                && figure.direction == Some(direction)
+        };
+        figures.iter().any(|(figure, _)| is_of(figure))
+    };
+    let both = [Direction::Down, Direction::Up];
+    let mut layers = run.layers.iter();
+    layers.any(|layer| !both.into_iter().all(|direction| has(layer, direction)))
+}
+
+/// The rate of the line as shown by loads that do not count, bit/s.
+fn shown_bps(run: &Run) -> Option<f64> {
+    let loads = run.samples.iter().filter(|sample| !sample.valid);
+    let flows = loads.filter_map(|s| s.tcp.as_ref()).flat_map(|t| &t.flows);
+    flows
+        .filter_map(|flow| flow.delivery_rate_p50_bps)
+        .reduce(f64::max)
 }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use analysis::changes::Track;
+use model::{text, text::Text};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sys::{
     files::{self, Existing, Readers},
@@ -29,9 +30,9 @@ const LOCK: &str = "watch.lock";
 
 /// Error reading or writing the state.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum StateError {
     /// The folder or a file cannot be used.
-    #[error("{}: {source}; name a folder that this user may write: state = \"FOLDER\"", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -39,7 +40,6 @@ pub enum StateError {
         source: io::Error,
     },
     /// A file of a newer program.
-    #[error("{} is of a newer program (version {found}): update pathtwin", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -47,11 +47,30 @@ pub enum StateError {
         found: u32,
     },
     /// Another watch uses the folder.
-    #[error("another pathtwin watch uses {}: end it, or give this one a separate folder", .0.display())]
     Busy(PathBuf),
 }
 
 impl StateError {
+    /// The error with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Io { path, source } => text!(
+                "{file}: {error}; name a folder that this user may write: state = \"FOLDER\"",
+                file = path,
+                error = source
+            ),
+            Self::Newer { path, found } => text!(
+                "{file} is of a newer program (version {found}): update pathtwin",
+                file = path,
+                found = *found
+            ),
+            Self::Busy(folder) => text!(
+                "another pathtwin watch uses {folder}: end it, or give this one a separate folder",
+                folder = folder
+            ),
+        }
+    }
+
     /// Whether a file could not be written because the disk, or the user's share of it, is full.
     pub fn is_full(&self) -> bool {
         let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
@@ -75,7 +94,7 @@ pub(crate) struct Saved {
     pub(crate) outbox: Vec<Message>,
     /// Changes of `tune` that have drifted and were reported, by id, with their settings.
     #[serde(default)]
-    pub(crate) drifted: BTreeMap<String, Vec<String>>,
+    pub(crate) drifted: BTreeMap<String, Vec<Text>>,
     /// Paths by name.
     pub(crate) paths: BTreeMap<String, PathState>,
 }

@@ -8,6 +8,10 @@ mod status;
 
 use std::time::Duration;
 
+use model::{
+    text,
+    text::{Text, Value},
+};
 use stats::Random;
 
 use crate::{
@@ -46,14 +50,15 @@ pub enum Work {
     Probe,
 }
 
-impl std::fmt::Display for Work {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Full => "full plan",
-            Self::Retest => "repeated load",
-            Self::Load => "short load",
-            Self::Probe => "probes",
-        })
+impl Work {
+    /// Its name for people.
+    pub fn text(self) -> Text {
+        match self {
+            Self::Full => text!("full plan"),
+            Self::Retest => text!("repeated load"),
+            Self::Load => text!("short load"),
+            Self::Probe => text!("probes"),
+        }
     }
 }
 
@@ -98,23 +103,40 @@ pub enum Begin {
 }
 
 /// Reason for postponing a measurement.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Postponed {
     /// The line costs by the byte.
-    #[error("the line is metered; metered = \"no\" measures anyway")]
     Metered,
-    /// Others use it.
-    #[error("the line is busy: others use {} kbit/s of it", .0 / 1000)]
-    Busy(u64),
+    /// Others use it, at this rate, bit/s.
+    Busy(f64),
     /// The bytes are spent.
-    #[error(transparent)]
-    NoBudget(#[from] NoBudget),
+    NoBudget(NoBudget),
     /// Its possible cost cannot be charged.
-    #[error("the state cannot be written")]
     NotSaved,
     /// Another watch loads the far end.
-    #[error("another watch loads the far end")]
     Slot,
+}
+
+impl Postponed {
+    /// The reason with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Metered => text!("the line is metered; metered = \"no\" measures anyway"),
+            Self::Busy(others) => text!(
+                "the line is busy: others use {rate} of it",
+                rate = Value::Bps(*others)
+            ),
+            Self::NoBudget(lack) => lack.text(),
+            Self::NotSaved => text!("the state cannot be written"),
+            Self::Slot => text!("another watch loads the far end"),
+        }
+    }
+}
+
+impl From<NoBudget> for Postponed {
+    fn from(lack: NoBudget) -> Self {
+        Self::NoBudget(lack)
+    }
 }
 
 /// The watch.
@@ -203,7 +225,7 @@ impl Watcher {
             return Err(Postponed::Metered);
         }
         if !line.is_quiet(self.rate_bps(path)) {
-            return Err(Postponed::Busy(line.others_bps.unwrap_or(0.0) as u64));
+            return Err(Postponed::Busy(line.others_bps.unwrap_or(0.0)));
         }
         let bytes = match work {
             Work::Full => config.full_bytes,
@@ -343,12 +365,13 @@ impl Watcher {
     }
 
     /// Returns the minimum capacity of a path's line, bit/s: its configured rate, or the highest
-    /// goodput so far.
+    /// rate of a load so far.
     pub(crate) fn rate_bps(&self, path: usize) -> Option<f64> {
         let config = &self.config.paths[path];
         let state = self.saved.paths.get(&config.name);
         let given = config.rate.map(|rate| rate.bps() as f64);
-        given.or(state.and_then(|state| state.rate_bps))
+        let shown = state.and_then(|state| state.rate_bps);
+        given.into_iter().chain(shown).reduce(f64::max)
     }
 
     /// Returns the stored state of a path.

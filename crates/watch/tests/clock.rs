@@ -5,6 +5,7 @@
 mod common;
 
 use common::{Planted, World};
+use model::text;
 use stats::Random;
 use watch::{
     Begin, Candidate, Line, Watcher, Work, config,
@@ -63,7 +64,7 @@ fn a_far_end_that_is_gone_is_reported_although_the_clock_was_set_back() {
         let Begin::Run(job) = watcher.begin(probe, Line::default(), now, &mut random) else {
             panic!("probes are in the budget");
         };
-        watcher.failed(job, "refused", now, &mut random);
+        watcher.failed(job, text!("connection refused"), now, &mut random);
         now = now.after(60 * SECOND_NS);
     }
     let events: Vec<Event> = watcher.waiting().iter().map(|m| m.event).collect();

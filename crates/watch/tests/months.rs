@@ -79,7 +79,7 @@ fn twelve_changes_are_found_within_a_day_and_little_else_is_reported() {
         .filter(|m| !planted().iter().any(|planted| is_of(m, planted)))
         .collect();
     for message in &others {
-        println!("false: {}", message.text);
+        println!("false: {}", message.words());
     }
     let years = 20.0 * 60.0 / 365.25;
     assert!(
@@ -96,7 +96,7 @@ fn a_year_without_a_change_brings_at_most_one_report_a_path() {
     let mut world = World::new(4, "250GB", Vec::new(), 5);
     world.run(365.0);
     for message in world.changes() {
-        println!("false: {}", message.text);
+        println!("false: {}", message.words());
     }
     assert!(world.changes().count() <= 4);
 }

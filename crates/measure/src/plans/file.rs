@@ -1,132 +1,12 @@
 //! Plans from files, with their checks.
 
-use std::{
-    fs, io,
-    ops::RangeInclusive,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use model::plan::{Measurement, PLAN_SCHEMA, Plan, Repeats, Step};
 
-/// Error parsing a plan.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum PlanError {
-    /// Not TOML, or not of a plan's shape; names line and reason.
-    #[error("{}", .0.to_string().trim_end())]
-    Format(#[from] toml::de::Error),
-    /// The plan cannot be written back, which shows unknown keys.
-    #[error("check the keys of the plan: {0}")]
-    Write(#[from] toml::ser::Error),
-    /// A key that no plan has.
-    #[error("unknown key {0}; docs/reference/plan.md lists all keys")]
-    Unknown(String),
-    /// A plan of a newer program.
-    #[error("the plan has schema {found}, and this program knows up to {known}: update pathtwin")]
-    Newer {
-        /// Its schema.
-        found: u32,
-        /// The newest schema that is known.
-        known: u32,
-    },
-    /// Nothing to measure.
-    #[error("the plan has no step: add a [[step]]")]
-    NoStep,
-    /// Repeats that cannot be.
-    #[error(
-        "repeats.min is {min} and repeats.max {max}: min must not be above max, nor max above {MAX_REPEATS}"
-    )]
-    Repeats {
-        /// At least.
-        min: u32,
-        /// At most.
-        max: u32,
-    },
-    /// An interval of probes that cannot be.
-    #[error("probe_ms is {0}: it must be in {least} to {most}", least = PROBE_MS.start(), most = PROBE_MS.end())]
-    ProbeInterval(f64),
-    /// A step that cannot be.
-    #[error("step[{number}]: {error}")]
-    Step {
-        /// Its number, from 0.
-        number: usize,
-        /// Its fault.
-        #[source]
-        error: StepError,
-    },
-}
-
-/// Invalid content of a step.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum StepError {
-    /// Its length.
-    #[error(
-        "duration_s is {0}: it must be in {least} to {most}",
-        least = DURATION_S.start(),
-        most = DURATION_S.end()
-    )]
-    Duration(f64),
-    /// Its number of connections.
-    #[error("flows is {0}: it must be in {least} to {most}", least = FLOWS.start(), most = FLOWS.end())]
-    Flows(u32),
-    /// A warm-up that leaves no time.
-    #[error(
-        "warmup_s is {warmup_s}: it must be in 0 to less than duration_s, which is {duration_s}"
-    )]
-    Warmup {
-        /// The warm-up, s.
-        warmup_s: f64,
-        /// The step, s.
-        duration_s: f64,
-    },
-    /// A rate of 0.
-    #[error("the rate is 0: give rate_bps or from_bps in bit/s")]
-    NoRate,
-    /// Rates in the wrong order.
-    #[error("from_bps is {from_bps} and to_bps {to_bps}: from_bps must not be above to_bps")]
-    Rates {
-        /// The first rate, bit/s.
-        from_bps: u64,
-        /// The highest, bit/s.
-        to_bps: u64,
-    },
-    /// Its length of a response.
-    #[error("bytes is {0}: it must be in {least} to {most}", least = BYTES.start(), most = BYTES.end())]
-    Bytes(u64),
-}
-
-/// Error reading a plan file.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanFileError {
-    /// It cannot be read.
-    #[error("read {}: {error}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// The I/O error.
-        #[source]
-        error: io::Error,
-    },
-    /// Its text is not a plan.
-    #[error("{}: {error}", file.display())]
-    Plan {
-        /// The file.
-        file: PathBuf,
-        /// The error.
-        #[source]
-        error: PlanError,
-    },
-}
-
-/// Maximum repeats of a step.
-const MAX_REPEATS: u32 = 1000;
-/// Interval of probes, ms.
-const PROBE_MS: RangeInclusive<f64> = 0.1..=10_000.0;
-/// Length of a step, s.
-const DURATION_S: RangeInclusive<f64> = 0.1..=3600.0;
-/// Connections of a load in each direction.
-const FLOWS: RangeInclusive<u32> = 1..=128;
-/// Length of a response, bytes.
-const BYTES: RangeInclusive<u64> = 1..=1 << 30;
+use super::error::{
+    BYTES, DURATION_S, FLOWS, MAX_REPEATS, PROBE_MS, PlanError, PlanFileError, StepError,
+};
 
 /// Reads a plan from TOML.
 ///
@@ -228,6 +108,8 @@ fn check_step(step: &Step) -> Result<(), StepError> {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
     use crate::plans::{default, quick, thorough};
 

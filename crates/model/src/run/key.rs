@@ -113,13 +113,9 @@ impl Key {
     /// The key as text. Its English, which `Display` shows, is the name of the measurement in
     /// tables, test reports and the history; `FromStr` reads it.
     pub fn text(&self) -> Text {
-        let layer = match self.layer {
-            Layer::Underlay => text!("underlay"),
-            Layer::Tunnel => text!("tunnel"),
-        };
         text!(
             "{layer}/{family} {step}",
-            layer = layer,
+            layer = self.layer,
             family = Value::Name(self.family.to_string()),
             step = self.load()
         )

@@ -3,12 +3,13 @@
 use std::{
     fmt,
     net::{IpAddr, SocketAddr},
+    path::{Path, PathBuf},
 };
 
 use super::{Catalogue, Text};
 use crate::{
     cause::CauseCode,
-    net::{Direction, Side},
+    net::{Direction, Layer, Side},
     text,
 };
 
@@ -139,6 +140,15 @@ impl From<Direction> for Value {
     }
 }
 
+impl From<Layer> for Value {
+    fn from(layer: Layer) -> Self {
+        Self::Text(match layer {
+            Layer::Underlay => text!("underlay"),
+            Layer::Tunnel => text!("tunnel"),
+        })
+    }
+}
+
 impl From<Side> for Value {
     fn from(side: Side) -> Self {
         Self::Text(match side {
@@ -159,6 +169,20 @@ impl From<IpAddr> for Value {
 impl From<SocketAddr> for Value {
     fn from(address: SocketAddr) -> Self {
         Self::Name(address.to_string())
+    }
+}
+
+/// A path is the same in every language.
+impl From<&Path> for Value {
+    fn from(path: &Path) -> Self {
+        Self::Name(path.display().to_string())
+    }
+}
+
+/// A path is the same in every language.
+impl From<&PathBuf> for Value {
+    fn from(path: &PathBuf) -> Self {
+        Self::from(path.as_path())
     }
 }
 

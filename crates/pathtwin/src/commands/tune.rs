@@ -11,7 +11,7 @@ pub(crate) mod transaction;
 use std::{collections::BTreeMap, process::ExitCode};
 
 use anyhow::anyhow;
-use model::change::ChangeId;
+use model::{change::ChangeId, text::Text};
 use tune::{Drift, Folder, Live, NotApplied, RemoteError, TuneError};
 
 use crate::{
@@ -57,9 +57,9 @@ fn list(arguments: &List) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The kept changes of this host that somebody has overridden, by id, with their settings in words;
-/// none where the journals may not be read, or a setting cannot.
-pub(crate) fn drifted() -> BTreeMap<String, Vec<String>> {
+/// The kept changes of this host that somebody has overridden, by id, with their settings; none
+/// where the journals may not be read, or a setting cannot.
+pub(crate) fn drifted() -> BTreeMap<String, Vec<Text>> {
     let path = path(&Journal::default());
     if !path.try_exists().unwrap_or(false) {
         return BTreeMap::new();
@@ -69,13 +69,13 @@ pub(crate) fn drifted() -> BTreeMap<String, Vec<String>> {
         let mut host = Live::open().map_err(TuneError::from)?;
         tune::drifted(&folder, &mut host)
     });
-    let words = |(id, drift): (ChangeId, Vec<Drift>)| {
-        let settings = drift.iter().map(ToString::to_string);
+    let texts = |(id, drift): (ChangeId, Vec<Drift>)| {
+        let settings = drift.iter().map(Drift::text);
         (id.to_string(), settings.collect())
     };
     found.map_or_else(
         |_| BTreeMap::new(),
-        |all| all.into_iter().map(words).collect(),
+        |all| all.into_iter().map(texts).collect(),
     )
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn watch(arguments: &Watch) -> Result<ExitCode, Failure> {
         program: env!("CARGO_PKG_VERSION"),
         seed: u64::from_le_bytes(random),
         stop,
-        log: &mut |line| say(format_args!("{}", model::safe::lines(line))),
+        log: &mut |line| say(format_args!("{line}")),
         drift: &mut super::tune::drifted,
     })?;
     Ok(ExitCode::SUCCESS)

@@ -94,6 +94,8 @@ pub struct Card {
     pub figures: Vec<Glance>,
     /// Limiting causes, from the last run that can tell: severity and title.
     pub causes: Vec<(Severity, Text)>,
+    /// What keeps a watch from measuring it.
+    pub troubles: Vec<Text>,
     /// Values of a watch, between runs.
     pub live: Vec<Live>,
 }

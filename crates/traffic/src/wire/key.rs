@@ -2,6 +2,7 @@
 
 use std::{fmt, io, str::FromStr};
 
+use model::{text, text::Text};
 use serde::{Deserialize, Serialize};
 
 /// Prefix of a written key, by which it is recognized.
@@ -13,10 +14,20 @@ pub struct Key([u8; 32]);
 
 /// Error parsing a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "not a key: expected {PREFIX} and 64 hexadecimal digits, as in the key file that `pathtwin serve` makes"
-)]
+#[error("{}", self.text())]
 pub struct KeyError;
+
+impl KeyError {
+    /// The error for reports in any language.
+    pub fn text(self) -> Text {
+        text!(
+            "not a key: expected {prefix} and {digits} hexadecimal digits, as in the key file that \
+             `pathtwin serve` makes",
+            prefix = PREFIX,
+            digits = 2 * size_of::<Key>()
+        )
+    }
+}
 
 impl Key {
     /// The key of a server in open mode, publicly known, so anyone is admitted.

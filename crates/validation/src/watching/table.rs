@@ -21,7 +21,7 @@ pub fn markdown(outcomes: &[Outcome]) -> String {
     for outcome in outcomes {
         for message in outcome.false_alarms() {
             let days = (message.found_us as f64 / 1e6 - super::weather::BOOT_S as f64) / 86_400.0;
-            let _ = writeln!(out, "\nfalse, day {days:.1}: {}", message.text);
+            let _ = writeln!(out, "\nfalse, day {days:.1}: {}", message.words());
         }
     }
     out
@@ -37,7 +37,7 @@ fn row(out: &mut String, outcome: &Outcome) {
             let share = change
                 .change
                 .map_or_else(String::new, |c| format!(" {:+.0} %", 100.0 * c));
-            format!("{}{share}", change.name)
+            format!("{}{share}", change.name())
         };
         message
             .figures

@@ -166,6 +166,7 @@ impl Collect<'_> {
             run: newest.map(|l| (l.run.clone(), l.created_us)),
             figures: glances,
             causes,
+            troubles: live.map(|path| path.troubles.clone()).unwrap_or_default(),
             live: live.map(present::live).unwrap_or_default(),
         };
         Ok((card, changed))

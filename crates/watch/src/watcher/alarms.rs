@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::changes::hourly::Shift;
+use model::text::Text;
 use stats::Random;
 
 use super::Watcher;
@@ -11,6 +12,7 @@ use crate::{
     message::{Cause, Event, FactChange, FigureChange, MESSAGE_SCHEMA, Message},
     moment::{HOUR_NS, Moment, SECOND_NS},
     path_state::Incident,
+    plan::TooSmall,
     schedule,
 };
 
@@ -138,44 +140,66 @@ impl Watcher {
     }
 
     /// The far end has not answered.
-    pub(super) fn unanswered(&mut self, path: usize, error: &str, now: Moment) {
+    pub(super) fn unanswered(&mut self, path: usize, error: Text, now: Moment) {
         let reach = &mut self.state(path).reach;
         reach.failures = reach.failures.saturating_add(1);
         let since = *reach.since_us.get_or_insert(now.wall_us);
-        reach.error = Some(error.to_owned());
+        reach.error = Some(error.clone());
         let long = now.wall_us.saturating_sub(since) >= GONE.1;
         if reach.failures >= GONE.0 && long && !reach.reported {
             reach.reported = true;
             let mut message = self.message(path, Event::Unreachable, (since, now.wall_us));
             message.causes.push(Cause {
                 code: "unreachable".to_owned(),
-                text: error.to_owned(),
+                text: error,
             });
             self.tell(message);
         }
     }
 
     /// Takes the kept changes of `tune` on this host whose settings somebody else has set since, by
-    /// id with those settings in words. Each is reported once, and again if it was set back in
-    /// between, or if other settings have drifted.
-    pub fn drifted(&mut self, host: &str, found: BTreeMap<String, Vec<String>>, now: Moment) {
+    /// id with those settings. Each is reported once, and again if it was set back in between, or
+    /// if other settings have drifted.
+    pub fn drifted(&mut self, host: &str, found: BTreeMap<String, Vec<Text>>, now: Moment) {
         let now = self.even(now);
         let known = std::mem::take(&mut self.saved.drifted);
         for (id, settings) in &found {
-            if known.get(id) == Some(settings) {
+            // By their words: older versions stored these.
+            if known
+                .get(id)
+                .is_some_and(|known| same_words(known, settings))
+            {
                 continue;
             }
-            let text = settings.join("; ");
             let mut message =
                 self.message_of(host.to_owned(), Event::Drifted, (now.wall_us, now.wall_us));
             message.changes.push(id.clone());
             message.causes.push(Cause {
                 code: "drift".to_owned(),
-                text,
+                text: Text::list(settings.iter().cloned()),
             });
             self.tell(message);
         }
         self.saved.drifted = found;
+    }
+
+    /// A short load has measured goodputs, or none because its bytes are too few. This is reported
+    /// once for each size that is configured.
+    pub(super) fn sized(&mut self, path: usize, found: Option<TooSmall>, now: Moment) {
+        let state = self.state(path);
+        let known = std::mem::replace(&mut state.too_small, found);
+        let Some(found) = found else {
+            return;
+        };
+        if known.is_some_and(|known| known.load_bytes == found.load_bytes) {
+            return;
+        }
+        let mut message = self.message(path, Event::LoadsTooSmall, (now.wall_us, now.wall_us));
+        message.causes.push(Cause {
+            code: "load_bytes".to_owned(),
+            text: found.text(),
+        });
+        self.tell(message);
     }
 
     fn message(&mut self, path: usize, event: Event, times: (u64, u64)) -> Message {
@@ -198,12 +222,10 @@ impl Watcher {
             changes: Vec::new(),
             causes: Vec::new(),
             run: None,
-            text: String::new(),
         }
     }
 
-    fn tell(&mut self, mut message: Message) {
-        message.text = message.words();
+    fn tell(&mut self, message: Message) {
         let outbox = &mut self.saved.outbox;
         outbox.push(message);
         let surplus = outbox.len().saturating_sub(WAITING);
@@ -241,4 +263,9 @@ impl Watcher {
         let next = now.boot_ns + minutes * 60 * SECOND_NS;
         self.late.push((id, tries, next));
     }
+}
+
+fn same_words(one: &[Text], other: &[Text]) -> bool {
+    let words = |texts: &[Text]| texts.iter().map(Text::to_string).collect::<Vec<_>>();
+    words(one) == words(other)
 }

@@ -11,6 +11,7 @@ use analysis::{
 };
 use model::{
     net::{IpVersion, Layer},
+    text::Text,
     watch::WatchFigure,
 };
 use stats::Random;
@@ -21,6 +22,7 @@ use crate::{
     figures::{Figure, Probed},
     message::Cause,
     moment::{HOUR_NS, Moment},
+    plan::TooSmall,
 };
 
 /// Minimum number of probes per hour for a median.
@@ -35,6 +37,10 @@ pub struct Measured {
     pub payload: Option<u64>,
     /// The watched figures.
     pub figures: Vec<(Figure, f64)>,
+    /// Rate of the line as shown by loads that their bytes ended early, bit/s.
+    pub cut_bps: Option<f64>,
+    /// Set if the bytes of a short load were too few for a goodput in each direction.
+    pub too_small: Option<TooSmall>,
     /// Facts of both hosts by name.
     pub facts: BTreeMap<String, String>,
     /// Causes, by `explain`.
@@ -78,9 +84,14 @@ impl Watcher {
         if work == Work::Retest {
             state.retest.done_us = Some(now.wall_us);
         }
+        if work != Work::Full {
+            self.sized(path, measured.too_small, now);
+        }
+        let state = self.state(path);
         let goodputs = measured.figures.iter();
         let goodputs = goodputs.filter(|(f, _)| f.kind == WatchFigure::Goodput);
-        let highest = goodputs.map(|(_, value)| *value).chain(state.rate_bps);
+        let shown = measured.cut_bps.into_iter().chain(state.rate_bps);
+        let highest = goodputs.map(|(_, value)| *value).chain(shown);
         state.rate_bps = highest.reduce(f64::max);
         for (figure, value) in measured.figures {
             self.state(path).note(figure, value);
@@ -97,7 +108,7 @@ impl Watcher {
 
     /// A measurement failed. The bytes it moved are unknown, so that the whole reservation counts
     /// as spent.
-    pub fn failed(&mut self, job: Job, error: &str, now: Moment, random: &mut Random) {
+    pub fn failed(&mut self, job: Job, error: Text, now: Moment, random: &mut Random) {
         let (path, work, now) = (job.path, job.work, self.even(now));
         self.settle(job, None);
         self.again(path, work, now, random);

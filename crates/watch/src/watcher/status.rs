@@ -1,7 +1,9 @@
 //! The current state of the paths, for status lines and metrics.
 
+use model::text::Text;
+
 use super::Watcher;
-use crate::{figures::Figure, message::Cause};
+use crate::{figures::Figure, message::Cause, path_state::PathState, plan::TooSmall};
 
 /// A figure now.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +23,9 @@ pub struct PathStatus {
     pub name: String,
     /// True if the far end answers, as far as is known.
     pub reachable: bool,
+    /// What is wrong with measuring it: why the far end does not answer, or why loads measure
+    /// nothing.
+    pub troubles: Vec<Text>,
     /// Its figures.
     pub figures: Vec<FigureStatus>,
     /// The causes at the last run of the full plan.
@@ -38,6 +43,7 @@ impl Watcher {
             .map(|(path, state)| PathStatus {
                 name: path.name.clone(),
                 reachable: !state.reach.reported,
+                troubles: troubles(state),
                 figures: state
                     .latest
                     .iter()
@@ -61,4 +67,10 @@ impl Watcher {
         let values: Vec<f64> = values.map(|value| value.value).collect();
         stats::median(&values)
     }
+}
+
+fn troubles(state: &PathState) -> Vec<Text> {
+    let error = state.reach.error.clone().filter(|_| state.reach.reported);
+    let too_small = state.too_small.as_ref().map(TooSmall::text);
+    error.into_iter().chain(too_small).collect()
 }

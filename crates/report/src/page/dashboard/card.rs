@@ -37,6 +37,10 @@ pub(super) fn head(card: &Card, frame: &Frame, words: &Words) -> Markup {
                     " " (time::utc(*at_us)) " UTC" }
             }
         }
+        @for trouble in &card.troubles {
+            @let trouble = words.render(trouble);
+            p.warning lang=[trouble.lang] { (trouble.capital()) (trouble.stop()) }
+        }
         @if !card.causes.is_empty() {
             ul.found { @for (severity, title) in card.causes.iter().take(3) {
                 @let title = words.render(title);

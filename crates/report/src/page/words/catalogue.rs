@@ -8,7 +8,7 @@ use model::text::Catalogue;
 use super::Lang;
 
 /// The Chinese files; no template is in two of them.
-pub(super) const CHINESE: [&str; 11] = [
+pub(super) const CHINESE: [&str; 12] = [
     include_str!("../../../locales/zh-CN/advice.toml"),
     include_str!("../../../locales/zh-CN/causes.toml"),
     include_str!("../../../locales/zh-CN/dashboard.toml"),
@@ -20,6 +20,7 @@ pub(super) const CHINESE: [&str; 11] = [
     include_str!("../../../locales/zh-CN/remedies.toml"),
     include_str!("../../../locales/zh-CN/speedtest.toml"),
     include_str!("../../../locales/zh-CN/twin.toml"),
+    include_str!("../../../locales/zh-CN/watch.toml"),
 ];
 
 /// The catalogue of a language; none for English.
