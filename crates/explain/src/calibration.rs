@@ -16,14 +16,15 @@
 
 mod counts;
 mod drawn;
+mod table;
 
 use crate::verdict::Strength;
 use counts::COUNTS;
 use drawn::DRAWN;
 use model::cause::CauseCode;
+use table::Table;
 
-/// Correct findings and all findings, for each strength from weakest to strongest.
-pub(crate) type Counts = [[u32; 2]; 3];
+pub(crate) use table::Counts;
 
 /// Correct findings and all findings with the quick plan on drawn scenarios that were not used for
 /// the rules of that time, the last 48 of draw 1 (37 of 39) and the first 72 of draw 2 (59 of 65):
@@ -46,9 +47,6 @@ const MAX_CONFIDENCE: f64 = 0.97;
 pub fn confidence(code: &CauseCode, strength: Strength) -> f64 {
     calibrated(COUNTS, DRAWN, code)[strength as usize]
 }
-
-/// A table of counts by cause.
-type Table = [(CauseCode, Counts)];
 
 /// Probabilities for the strengths of a cause, from its counts in the corpus and in draws.
 fn calibrated(chosen: &Table, drawn: &Table, code: &CauseCode) -> [f64; 3] {

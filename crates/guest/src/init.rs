@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Engine, work};
+use crate::{engine::Engine, job::work};
 
 /// Mount point of the cell's folder.
 const FOLDER: &str = "/cell";

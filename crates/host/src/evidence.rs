@@ -7,19 +7,16 @@
 
 mod counters;
 mod cpu;
+mod device;
 pub mod hotspots;
 mod scope;
 
 use std::collections::BTreeMap;
 
 use model::evidence::{Evidence, difference};
-use sys::{
-    Netlink,
-    clock::Instant,
-    ethtool,
-    link::{self, LinkCounters},
-    procfs, tc,
-};
+use sys::{clock::Instant, procfs, tc};
+
+use device::{Device, devices};
 
 pub use scope::Scope;
 
@@ -33,14 +30,6 @@ pub struct Snapshot {
     qdiscs: Option<Vec<(String, tc::QdiscStats)>>,
     port: Option<u16>,
     cpu: Option<cpu::Times>,
-}
-
-/// Counters of one device; driver counters by name.
-#[derive(Debug)]
-struct Device {
-    name: String,
-    counters: LinkCounters,
-    driver: Vec<(String, u64)>,
 }
 
 /// Files read below /proc/net.
@@ -132,40 +121,6 @@ impl Snapshot {
         }
         levels
     }
-}
-
-/// Devices of the scope, and the queues on them if they could be listed.
-type Devices = (Vec<Device>, Option<Vec<(String, tc::QdiscStats)>>);
-
-fn devices(scope: &Scope) -> Option<Devices> {
-    if scope.devices.is_empty() {
-        return None;
-    }
-    let mut nl = Netlink::route().ok()?;
-    let mut devices = Vec::new();
-    for device in &scope.devices {
-        let Ok(link) = link::show(&mut nl, device.index) else {
-            continue;
-        };
-        let values = match device.wanted[..] {
-            [] => Vec::new(),
-            _ => ethtool::statistics(&link.name, device.statistics).unwrap_or_default(),
-        };
-        let named = |(place, name): &(usize, String)| Some((name.clone(), *values.get(*place)?));
-        devices.push(Device {
-            name: link.name,
-            counters: link.counters,
-            driver: device.wanted.iter().filter_map(named).collect(),
-        });
-    }
-    // One dump of all devices: the kernel does not choose by device.
-    let name = |index| scope.devices.iter().find(|d| d.index == index);
-    let qdiscs = tc::stats(&mut nl, None).ok().map(|all| {
-        all.into_iter()
-            .filter_map(|q| Some((name(q.ifindex)?.name.clone(), q)))
-            .collect()
-    });
-    Some((devices, qdiscs))
 }
 
 #[cfg(test)]

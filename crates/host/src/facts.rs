@@ -7,6 +7,7 @@ mod command;
 mod device;
 mod host;
 mod netbird;
+mod notes;
 mod path;
 mod product;
 mod stack;
@@ -18,10 +19,9 @@ mod uapi;
 
 use std::net::IpAddr;
 
-use model::{
-    facts::{FACTS_SCHEMA, HostFacts, TunnelFacts},
-    text::Text,
-};
+use model::facts::{FACTS_SCHEMA, HostFacts, TunnelFacts};
+
+use notes::Notes;
 
 pub use netbird::parse as parse_netbird;
 pub use status::{PeerStatus, Status};
@@ -52,21 +52,4 @@ pub fn gateway(toward: IpAddr) -> Option<IpAddr> {
     let mut netlink = sys::Netlink::route().ok()?;
     let query = sys::route::Query::to(toward);
     sys::route::lookup(&mut netlink, query).ok()?.via
-}
-
-/// Facts that are unknown, and why.
-#[derive(Debug, Default)]
-struct Notes(Vec<Text>);
-
-impl Notes {
-    fn add(&mut self, note: Text) {
-        if !self.0.contains(&note) {
-            self.0.push(note);
-        }
-    }
-
-    /// Returns the value, or adds a note with the reason for its absence.
-    fn keep<T, E>(&mut self, result: Result<T, E>, note: impl FnOnce(&E) -> Text) -> Option<T> {
-        result.map_err(|error| self.add(note(&error))).ok()
-    }
 }

@@ -4,6 +4,7 @@
 //! The kernel counts from the start of a connection, so every figure is a difference between the
 //! first and the last list with a connection.
 
+mod connection;
 mod figures;
 mod live;
 mod moved;
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 use model::observation::{Filter, OBSERVATION_SCHEMA, Observation, ObservedSocket, Verdict};
 use sys::sock_diag::{Owner, TcpSocket};
 
+use connection::Connection;
 use sample::Sample;
 
 pub use live::{Config, End, ObserveError, Observer, OnList};
@@ -22,15 +24,6 @@ pub use verdict::{
     BUSY_AT_LEAST, CWND_AT_LEAST, MIN_OBSERVED_US, MIN_SAMPLES, MOSTLY, PACING_AT_LEAST,
     SENT_AT_LEAST, WINDOW_OVER,
 };
-
-/// One connection, with its samples so far.
-#[derive(Debug)]
-struct Connection {
-    samples: Vec<Sample>,
-    /// The latest sample's socket.
-    last: TcpSocket,
-    owner: Option<Owner>,
-}
 
 /// The connections so far.
 #[derive(Debug, Default)]

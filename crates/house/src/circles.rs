@@ -35,27 +35,8 @@ impl fmt::Display for Circle {
     }
 }
 
-/// Each pair of a module and one below it that depend on each other.
-pub(crate) fn families(all: &Dependencies) -> Vec<Circle> {
-    let up = |child: &Place, parent: &Place| {
-        child.starts_with(parent) && all.get(parent).is_some_and(|of| of.contains_key(child))
-    };
-    let mut found = Vec::new();
-    for (child, targets) in all {
-        let parents = targets.keys().filter(|parent| up(child, parent));
-        found.extend(parents.map(|parent| circle(all, &[parent, child])));
-    }
-    found
-}
-
-/// The shortest circle through each dependency that is part of one, each circle once. Definitions
-/// of an ancestor are shared by the modules below it: see [`families`].
+/// The shortest circle through each dependency that is part of one, each circle once.
 pub(crate) fn find(all: &Dependencies) -> Vec<Circle> {
-    let mut all = all.clone();
-    for (place, targets) in &mut all {
-        targets.retain(|target, _| !place.starts_with(target));
-    }
-    let all = &all;
     let mut found: BTreeMap<BTreeSet<&Place>, Circle> = BTreeMap::new();
     for (from, targets) in all {
         for to in targets.keys() {

@@ -2,15 +2,10 @@
 //!
 //! **Circles.** A module is a file; an inline module belongs to the file it is in. Module A depends
 //! on module B when code of A outside of tests names something that B defines, or B itself. An item
-//! named through a re-export counts as defined where it is defined. These are no dependencies:
-//!
-//! * `mod b;` and a re-export (`pub use b::Item;`, of any visibility);
-//! * of a child on its parent or a further ancestor: the file of a parent holds what its children
-//!   share, and its private items are visible to them. A parent may use its children.
-//!
-//! So a circle goes through modules of which none contains all others: two siblings that use each
-//! other, or one that uses a parent elsewhere whose children use it. Items that only a macro
-//! generates, and methods of a type that is not named, are not seen.
+//! named through a re-export counts as defined where it is defined. `mod b;`, a re-export
+//! (`pub use b::Item;`, of any visibility) and `pub(in crate::a)` are no dependencies. So a parent
+//! uses its children or is used by them: what both need is in a module of its own. Items that only
+//! a macro generates, and methods of a type that is not named, are not seen.
 //!
 //! **Files.** The children of `foo.rs` are in `foo/`; there is no `mod.rs` in `src`, and unit tests
 //! are in `foo.rs` itself or `foo/tests.rs`. A test program is `tests/foo.rs`, or
@@ -50,16 +45,6 @@ pub use tree::ReadError;
 pub fn circles(root: &Path) -> Result<Vec<Circle>, ReadError> {
     let tree = tree::Tree::read(root)?;
     Ok(circles::find(&resolve::dependencies(&tree)))
-}
-
-/// The pairs of a module and one below it that depend on each other, in one program or library.
-///
-/// # Errors
-///
-/// A file of it is missing or is not Rust.
-pub fn families(root: &Path) -> Result<Vec<Circle>, ReadError> {
-    let tree = tree::Tree::read(root)?;
-    Ok(circles::families(&resolve::dependencies(&tree)))
 }
 
 /// The first files of all libraries and programs in `crates` of a workspace.

@@ -171,6 +171,9 @@ impl<'ast> Visit<'ast> for Names<'_> {
         syn::visit::visit_path(self, path);
     }
 
+    /// `pub(in crate::a)` uses nothing.
+    fn visit_visibility(&mut self, _: &'ast Visibility) {}
+
     fn visit_macro(&mut self, call: &'ast Macro) {
         self.tokens(call.tokens.clone());
         syn::visit::visit_macro(self, call);

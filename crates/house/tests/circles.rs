@@ -76,11 +76,41 @@ fn a_module_used_by_its_dependency_through_a_parent() {
 }
 
 #[test]
-fn a_parent_and_its_children_are_one_family() {
+fn a_parent_and_a_child_that_use_each_other() {
     let lib = ("lib.rs", "mod p;");
     let p = ("p.rs", "mod k; fn helper() {} pub fn run() { k::k() }");
     let k = ("p/k.rs", "pub fn k() { super::helper() }");
-    assert_eq!(circles(&[lib, p, k]), Vec::<Vec<String>>::new());
+    one(&[lib, p, k], &["crate::p", "crate::p::k"]);
+    // Also if only another child is used, which uses that one, and if the parent is the root.
+    let p = (
+        "p.rs",
+        "mod k; mod l; fn helper() {} pub fn run() { l::l() }",
+    );
+    let l = ("p/l.rs", "pub fn l() { super::k::k() }");
+    one(&[lib, p, k, l], &["crate::p", "crate::p::k", "crate::p::l"]);
+    let lib = ("lib.rs", "mod a; use a::A; pub fn f(_: A) {} pub struct B;");
+    one(
+        &[lib, ("a.rs", "pub struct A(crate::B);")],
+        &["crate", "crate::a"],
+    );
+}
+
+#[test]
+fn a_parent_that_only_declares_its_children_or_is_only_used_by_them() {
+    let lib = ("lib.rs", "mod p; mod q;");
+    let p = ("p.rs", "mod k; mod l; pub use l::L;");
+    let k = (
+        "p/k.rs",
+        "use super::{L, l::of}; pub(in crate::p) fn k(_: L) { of() }",
+    );
+    let l = ("p/l.rs", "pub struct L; pub fn of() {}");
+    let q = ("q.rs", "pub mod m; pub struct Q;");
+    let m = ("q/m.rs", "pub struct M(super::Q);");
+    assert_eq!(circles(&[lib, p, k, l, q, m]), Vec::<Vec<String>>::new());
+    let lib = ("lib.rs", "mod a; mod b;");
+    let a = ("a.rs", "pub(in crate::b) struct A;");
+    let b = ("b.rs", "fn f(_: crate::a::A) {}");
+    assert_eq!(circles(&[lib, a, b]), Vec::<Vec<String>>::new());
 }
 
 #[test]

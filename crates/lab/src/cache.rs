@@ -11,12 +11,10 @@ mod config;
 pub(crate) mod entry;
 mod folder;
 mod http;
+mod note;
 mod remote;
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use crate::{
     LabError, guest,
@@ -25,6 +23,7 @@ use crate::{
 pub(crate) use config::Tiers;
 pub use entry::Damage;
 use folder::Folder;
+pub use note::CacheNote;
 use remote::Remote;
 
 /// Version of the keys and of the files under them. Results of other versions are never found, and
@@ -39,49 +38,6 @@ pub(crate) struct Cache {
     own: Folder,
     team: Option<Folder>,
     remote: Option<Remote>,
-}
-
-/// Error of a remote cache.
-#[derive(Debug, thiserror::Error)]
-pub enum RemoteError {
-    /// The connection, or the data received over it.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    /// It refused.
-    #[error("it responded with HTTP status {0}")]
-    Status(u16),
-}
-
-/// Messages about the cache for the user.
-#[derive(Debug, thiserror::Error)]
-pub enum CacheNote {
-    /// A result was damaged; it was not used, and removed if it was the user's own.
-    #[error("the cached result {place} was discarded: {why}")]
-    Damaged {
-        /// Its location.
-        place: String,
-        /// Its fault.
-        #[source]
-        why: Damage,
-    },
-    /// The remote cache violates the protocol, and is not used again.
-    #[error("the cache {url} is not used any more: {why}")]
-    Remote {
-        /// The cache.
-        url: String,
-        /// Its error.
-        #[source]
-        why: RemoteError,
-    },
-    /// The remote cache rejects results, and no more are sent to it.
-    #[error("the cache {url} accepts no results: {why} (PATHTWIN_CACHE_UPLOAD=no stops trying)")]
-    Upload {
-        /// The cache.
-        url: String,
-        /// Its error.
-        #[source]
-        why: RemoteError,
-    },
 }
 
 /// Result of a look-up.
@@ -216,11 +172,6 @@ fn found<T>(result: T, notes: Vec<CacheNote>) -> Found<T> {
 /// Adds a part with its length before it, so that no part can pass for the end of another.
 fn add(key: &mut blake3::Hasher, part: &[u8]) {
     key.update(&(part.len() as u64).to_le_bytes()).update(part);
-}
-
-/// The folder of a user's cache.
-pub(crate) fn below(root: PathBuf) -> PathBuf {
-    root.join("cells")
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use model::{row::Row, text::Text, units::Seed};
 use crate::{
     LabError,
     segment::{
-        Segment, SegmentError,
-        file::{Contents, Entry, Part, Sweep},
+        Part, Segment, SegmentError,
+        file::{Contents, Entry, Sweep},
     },
 };
 

@@ -6,7 +6,9 @@
 //! [`traffic::admission`].
 
 mod agreement;
+mod config;
 mod copies;
+mod event;
 mod gate;
 pub mod log;
 mod pending;
@@ -15,6 +17,7 @@ mod refused;
 mod registry;
 mod rejected;
 mod session;
+mod shared;
 mod slot;
 mod udp;
 
@@ -28,63 +31,20 @@ use std::{
 };
 
 use sys::socket::{self, TcpOptions};
-use traffic::{
-    admission::Admission,
-    wire::{ChannelError, Key, message::Order},
-};
 
+pub use config::Config;
+pub use event::{Event, Log};
 pub use reached::target;
 pub use rejected::Rejected;
 
 use registry::Registry;
-
-/// Limits of a server, and its keys.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// The key that clients must hold.
-    pub key: Key,
-    /// Limits of clients, each and together; other protocols of this program may share it.
-    pub admission: Admission,
-    /// Version of the program, sent to clients.
-    pub program: String,
-}
+use shared::Shared;
 
 /// A server whose sockets are bound: privileges may be dropped before [`Server::run`].
 pub struct Server {
     config: Arc<Config>,
     listeners: Vec<TcpListener>,
     sockets: Vec<UdpSocket>,
-}
-
-/// Event on a server, for its log.
-#[derive(Debug)]
-pub enum Event {
-    /// A client connected.
-    Connected(SocketAddr),
-    /// It requested this load or service.
-    Ordered(SocketAddr, Order),
-    /// It disconnected, or was disconnected because of this.
-    Disconnected(SocketAddr, Option<ChannelError>),
-    /// A client was rejected for this reason.
-    Rejected(SocketAddr, Rejected),
-}
-
-/// Takes the events of a server; called from several threads.
-pub type Log = Arc<dyn Fn(Event) + Send + Sync>;
-
-/// State shared by all threads of a server.
-pub(crate) struct Shared {
-    config: Arc<Config>,
-    registry: Registry,
-    slot: slot::Slot,
-    stop: Arc<AtomicBool>,
-    log: Log,
-}
-
-impl Shared {
-    fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
 }
 
 impl Server {

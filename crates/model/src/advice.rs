@@ -6,6 +6,7 @@
 
 mod figure;
 mod keep;
+mod outcome;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,7 @@ use crate::{
 
 pub use figure::{AdviceFigure, UnknownAdviceFigure};
 pub use keep::{Bound, Keep, KeepError, Kept};
+pub use outcome::Outcome;
 
 /// Version of [`Advice`].
 pub const ADVICE_SCHEMA: u32 = 1;
@@ -85,27 +87,6 @@ pub struct Unchanged {
     pub outcomes: Vec<Outcome>,
     /// Names of the results behind it: BLAKE3, the first 16 digits.
     pub runs: Vec<String>,
-}
-
-/// Outcome of one flow in one direction: medians over members and seeds.
-///
-/// Early documents of version 1 have the median in place of a 99th percentile that was not
-/// measured, and 0 in place of unknown retransmissions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// Direction of the data.
-    pub direction: Direction,
-    /// Goodput, bit/s.
-    pub goodput_bps: f64,
-    /// Round trip of the probes beside it, median, µs.
-    pub rtt_p50_us: f64,
-    /// The same, 99th percentile; absent below 100 answered probes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rtt_p99_us: Option<f64>,
-    /// Share of the sent bytes that were retransmitted, 0 to 1; absent if the sender did not
-    /// report it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retransmitted: Option<f64>,
 }
 
 /// A candidate that was tried: one remedy, or several together.
@@ -286,12 +267,5 @@ impl Tried {
     pub fn change(&self, direction: Direction, figure: AdviceFigure) -> Option<&Change> {
         let mut all = self.changes.iter();
         all.find(|c| c.direction == direction && c.figure == figure)
-    }
-}
-
-impl Outcome {
-    /// Returns a figure; absent if it was not measured.
-    pub fn value(&self, figure: AdviceFigure) -> Option<f64> {
-        figure.of(self)
     }
 }

@@ -242,7 +242,10 @@ impl Findings {
         let version: Version = serde_json::from_slice(text)?;
         match version.schema {
             newer if newer > FINDINGS_SCHEMA => Err(FindingsError::Newer(newer)),
-            0 | 1 => Ok(version_1::read(text)?),
+            0 | 1 => Ok(Self {
+                schema: FINDINGS_SCHEMA,
+                ..serde_json::from_value(version_1::upgraded(text)?)?
+            }),
             _ => Ok(serde_json::from_slice(text)?),
         }
     }

@@ -92,7 +92,10 @@ impl Path {
         }
         let version: Version = serde_json::from_slice(text)?;
         if version.schema > PATH_SCHEMA {
-            return Err(PathError::Newer(version.schema));
+            return Err(PathError::Newer {
+                schema: version.schema,
+                known: PATH_SCHEMA,
+            });
         }
         let path: Self = serde_json::from_slice(text)?;
         path.check()?;

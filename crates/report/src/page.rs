@@ -30,18 +30,11 @@ use model::{findings::Findings, row::Rows, run::Run};
 
 use crate::{documents::Documents, time};
 
-pub use frame::policy;
-pub use words::Lang;
+use frame::Section;
 use words::Words;
 
-/// One section: anchor, keys of its names, content.
-struct Section {
-    id: &'static str,
-    title: &'static str,
-    /// Key of its short name in the table of contents.
-    nav: &'static str,
-    body: Markup,
-}
+pub use frame::policy;
+pub use words::Lang;
 
 /// The page of documents. `program`: version of the writing program.
 pub fn html(documents: &Documents, lang: Lang, program: &str) -> String {

@@ -4,44 +4,27 @@
 //! include/uapi/linux/{rtnetlink,if_link,veth,if_addr,neighbour}.h, Linux 7.2.
 
 mod address;
+mod message;
 pub(crate) mod show;
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use crate::netlink::{Message, NLM_F_CREATE, NLM_F_EXCL, Netlink, NetlinkError};
 
-pub use address::{Route, add_address, add_neighbour, add_route};
+use message::{
+    IFF_UP, IFLA_ADDRESS, IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINKINFO, IFLA_MTU, IFLA_NUM_RX_QUEUES,
+    IFLA_NUM_TX_QUEUES, IFLA_TXQLEN, ifinfomsg,
+};
+
+pub use address::{Mac, Route, add_address, add_neighbour, add_route};
 pub use show::{Link, LinkCounters, index, list, show};
 
 const RTM_NEWLINK: u16 = 16;
 const RTM_DELLINK: u16 = 17;
-const RTM_GETLINK: u16 = 18;
 
-const IFLA_ADDRESS: u16 = 1;
-const IFLA_IFNAME: u16 = 3;
-const IFLA_MTU: u16 = 4;
-const IFLA_LINK: u16 = 5;
-const IFLA_QDISC: u16 = 6;
-const IFLA_MASTER: u16 = 10;
-const IFLA_TXQLEN: u16 = 13;
-const IFLA_LINKINFO: u16 = 18;
-const IFLA_STATS64: u16 = 23;
 const IFLA_NET_NS_FD: u16 = 28;
-const IFLA_NUM_TX_QUEUES: u16 = 31;
-const IFLA_NUM_RX_QUEUES: u16 = 32;
-const IFLA_LINK_NETNSID: u16 = 37;
-
-const IFLA_INFO_KIND: u16 = 1;
 const IFLA_INFO_DATA: u16 = 2;
 const VETH_INFO_PEER: u16 = 1;
-
-/// `IFF_UP` (include/uapi/linux/if.h).
-const IFF_UP: u32 = 1;
-/// Size of `struct ifinfomsg` (include/uapi/linux/rtnetlink.h).
-const IFINFOMSG_LEN: usize = 16;
-
-/// A hardware address.
-pub type Mac = [u8; 6];
 
 /// Attributes of a new link; absent values are the kernel's defaults.
 #[derive(Clone, Copy, Debug, Default)]
@@ -229,15 +212,6 @@ fn change(index: u32, flags: u32, mask: u32) -> Message {
     let mut m = Message::new(RTM_NEWLINK, 0);
     m.raw(&ifinfomsg(index, flags, mask));
     m
-}
-
-/// `struct ifinfomsg`: family, pad, type, index, flags, change.
-fn ifinfomsg(index: u32, flags: u32, mask: u32) -> [u8; IFINFOMSG_LEN] {
-    let mut header = [0; IFINFOMSG_LEN];
-    header[4..8].copy_from_slice(&index.to_ne_bytes());
-    header[8..12].copy_from_slice(&flags.to_ne_bytes());
-    header[12..16].copy_from_slice(&mask.to_ne_bytes());
-    header
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod extra;
 mod fair;
 mod filter;
 mod handle;
+mod message;
 mod netem;
 mod qdisc;
 mod reader;
@@ -22,6 +23,8 @@ mod ticks;
 pub mod tree;
 
 use crate::netlink::{Message, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, Netlink, NetlinkError};
+
+use message::{RTM_NEWQDISC, RTM_NEWTCLASS, TCA_KIND, tcmsg};
 
 pub use aqm::{Codel, DualPi2, DualPi2Step, FqPie, Pie, Red};
 pub use cake::{Cake, CakeAckFilter, CakeDiffserv, CakeFlowMode};
@@ -37,18 +40,7 @@ pub use select::add_udp_port;
 pub use shaper::{Htb, HtbClass, Tbf, TbfPeak};
 pub use stats::{Kind, QdiscStats, stats};
 
-const RTM_NEWQDISC: u16 = 36;
 const RTM_DELQDISC: u16 = 37;
-const RTM_GETQDISC: u16 = 38;
-const RTM_NEWTCLASS: u16 = 40;
-const RTM_NEWTFILTER: u16 = 44;
-
-const TCA_KIND: u16 = 1;
-const TCA_OPTIONS: u16 = 2;
-const TCA_STATS2: u16 = 7;
-
-/// Size of `struct tcmsg` (include/uapi/linux/rtnetlink.h).
-const TCMSG_LEN: usize = 20;
 
 /// Adds a queue discipline below `parent` ([`Handle::ROOT`], [`Handle::CLSACT`] or a class).
 ///
@@ -166,16 +158,6 @@ fn qdisc_message(
         .str(TCA_KIND, qdisc.kind());
     qdisc.encode(&mut m);
     m
-}
-
-/// `struct tcmsg`: family, pads, index, handle, parent, info.
-fn tcmsg(ifindex: u32, handle: Handle, parent: Handle, info: u32) -> [u8; TCMSG_LEN] {
-    let mut header = [0; TCMSG_LEN];
-    header[4..8].copy_from_slice(&ifindex.to_ne_bytes());
-    header[8..12].copy_from_slice(&handle.raw().to_ne_bytes());
-    header[12..16].copy_from_slice(&parent.raw().to_ne_bytes());
-    header[16..20].copy_from_slice(&info.to_ne_bytes());
-    header
 }
 
 #[cfg(test)]

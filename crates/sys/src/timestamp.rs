@@ -20,13 +20,11 @@ use std::{
 };
 
 use crate::{bytes, clock};
+use control::{SO_TIMESTAMPING_NEW, SO_TIMESTAMPING_OLD};
 use ids::Ids;
 
-/// `SO_TIMESTAMPING_NEW` (include/uapi/asm-generic/socket.h): 64-bit times on every machine, since
-/// Linux 5.1.
-const SO_TIMESTAMPING_NEW: libc::c_int = 65;
-/// `SO_TIMESTAMPING_OLD`: 64-bit times on 64-bit machines only.
-const SO_TIMESTAMPING_OLD: libc::c_int = 37;
+pub use control::Stage;
+
 /// Flags (include/uapi/linux/net_tstamp.h).
 const TX_SOFTWARE: u32 = 1 << 1;
 const RX_SOFTWARE: u32 = 1 << 3;
@@ -51,16 +49,6 @@ pub struct Support {
     pub receive: bool,
     /// Sent datagrams.
     pub transmit: bool,
-}
-
-/// Point at which a sent datagram was timestamped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// About to enter the queue of its device (`SCM_TSTAMP_SCHED`); of a tunnel, before the tunnel.
-    Queued,
-    /// Handed to the hardware by its driver (`SCM_TSTAMP_SND`). Drivers of some virtual devices and
-    /// tunnels do not report it.
-    Sent,
 }
 
 /// The stamp of a sent datagram.

@@ -2,100 +2,16 @@
 //! drivers/net/wireguard/netlink.c, Linux 7.2). The link itself is made by
 //! [`crate::link::create_wireguard`].
 
+mod attribute;
 pub(crate) mod decode;
+mod device;
 mod encode;
 
-use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+use crate::netlink::{Netlink, NetlinkError};
 
-use crate::netlink::{GENLMSG_LEN, Netlink, NetlinkError};
+pub use device::{Device, DeviceState, Key, Peer, PeerState};
 
 const WG_CMD_GET_DEVICE: u8 = 0;
-const WG_CMD_SET_DEVICE: u8 = 1;
-const WGDEVICE_A_IFINDEX: u16 = 1;
-const WGDEVICE_A_PRIVATE_KEY: u16 = 3;
-const WGDEVICE_A_PUBLIC_KEY: u16 = 4;
-const WGDEVICE_A_FLAGS: u16 = 5;
-const WGDEVICE_A_LISTEN_PORT: u16 = 6;
-const WGDEVICE_A_FWMARK: u16 = 7;
-const WGDEVICE_A_PEERS: u16 = 8;
-const WGPEER_A_PUBLIC_KEY: u16 = 1;
-const WGPEER_A_PRESHARED_KEY: u16 = 2;
-const WGPEER_A_FLAGS: u16 = 3;
-const WGPEER_A_ENDPOINT: u16 = 4;
-const WGPEER_A_PERSISTENT_KEEPALIVE_INTERVAL: u16 = 5;
-const WGPEER_A_LAST_HANDSHAKE_TIME: u16 = 6;
-const WGPEER_A_RX_BYTES: u16 = 7;
-const WGPEER_A_TX_BYTES: u16 = 8;
-const WGPEER_A_ALLOWEDIPS: u16 = 9;
-const WGALLOWEDIP_A_FAMILY: u16 = 1;
-const WGALLOWEDIP_A_IPADDR: u16 = 2;
-const WGALLOWEDIP_A_CIDR_MASK: u16 = 3;
-const WGDEVICE_F_REPLACE_PEERS: u32 = 1;
-const WGPEER_F_REPLACE_ALLOWEDIPS: u32 = 2;
-
-/// A Curve25519 key.
-pub type Key = [u8; 32];
-
-/// Settings of a device. All peers are replaced by those given.
-#[derive(Clone, Default)]
-pub struct Device {
-    /// Own private key; absent = unchanged.
-    pub private_key: Option<Key>,
-    /// UDP port; absent = unchanged, 0 = chosen by the kernel.
-    pub listen_port: Option<u16>,
-    /// Mark of the outer packets; absent = unchanged.
-    pub fwmark: Option<u32>,
-    /// Peers.
-    pub peers: Vec<Peer>,
-}
-
-/// A peer of a device.
-#[derive(Clone)]
-pub struct Peer {
-    /// Its public key.
-    pub public_key: Key,
-    /// Preshared key.
-    pub preshared_key: Option<Key>,
-    /// Its endpoint; absent = learned from its packets.
-    pub endpoint: Option<SocketAddr>,
-    /// Allowed addresses, with prefix lengths.
-    pub allowed_ips: Vec<(IpAddr, u8)>,
-    /// Keepalive interval, seconds; 0 or absent = off.
-    pub keepalive_s: Option<u16>,
-}
-
-/// State and counters of a device.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DeviceState {
-    /// Own public key, if it has a private one.
-    pub public_key: Option<Key>,
-    /// UDP port.
-    pub listen_port: u16,
-    /// Mark of the outer packets; 0 = none.
-    pub fwmark: u32,
-    /// Peers.
-    pub peers: Vec<PeerState>,
-}
-
-/// State and counters of a peer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PeerState {
-    /// Its public key.
-    pub public_key: Key,
-    /// Last endpoint.
-    pub endpoint: Option<SocketAddr>,
-    /// Time of the last handshake since 1970; absent = none yet.
-    pub last_handshake: Option<Duration>,
-    /// Bytes received from it, of the outer packets' payload.
-    pub rx_bytes: u64,
-    /// Bytes sent to it, of the outer packets' payload.
-    pub tx_bytes: u64,
-    /// Keepalive interval, seconds; 0 = off.
-    pub keepalive_s: u16,
-    /// Allowed addresses, with prefix lengths.
-    pub allowed_ips: Vec<(IpAddr, u8)>,
-}
 
 /// A generic netlink socket with the number of the wireguard family.
 #[derive(Debug)]

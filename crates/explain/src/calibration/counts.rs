@@ -3,7 +3,7 @@
 
 use model::cause::CauseCode;
 
-use super::Counts;
+use super::table::Counts;
 
 /// Correct findings and all findings of each cause, by strength from weak to strong.
 #[rustfmt::skip]

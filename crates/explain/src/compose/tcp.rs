@@ -6,7 +6,10 @@ use model::{
     run::{FlowResult, StepKind, Tcp},
 };
 
-use super::{Composer, Line, key};
+use super::{
+    composer::{Composer, key},
+    line::Line,
+};
 
 /// Payload of a segment, bytes.
 const MSS: f64 = 1448.0;

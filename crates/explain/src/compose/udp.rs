@@ -5,7 +5,10 @@ use model::{
     run::{Pmtu, SizeStep, StepKind, SweepStep, Udp},
 };
 
-use super::{Composer, Line, key};
+use super::{
+    composer::{Composer, key},
+    line::Line,
+};
 
 /// Payload of a datagram, bytes.
 const PAYLOAD: f64 = 1200.0;

@@ -31,7 +31,7 @@ pub fn source(outcomes: &[Outcome]) -> String {
 /// The text of a module with a table of counts.
 pub fn table(heading: &str, name: &str, counts: &BTreeMap<CauseCode, [[u32; 2]; 3]>) -> String {
     let mut out = format!(
-        "{heading}\n\nuse model::cause::CauseCode;\n\nuse super::Counts;\n\n\
+        "{heading}\n\nuse model::cause::CauseCode;\n\nuse super::table::Counts;\n\n\
          /// Correct findings and all findings of each cause, by strength from weak to strong.\n\
          #[rustfmt::skip]\n\
          pub(super) const {name}: &[(CauseCode, Counts)] = &[\n"

@@ -8,7 +8,7 @@ use sys::{
     tc::{Handle, QdiscExtra, QdiscStats},
 };
 
-use super::Device;
+use super::device::Device;
 
 type Net = BTreeMap<&'static str, String>;
 type Groups = BTreeMap<String, Counters>;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::evidence::{CoreShares, CpuUse, ThreadRole, ThreadUse};
 use sys::procfs::{self, CoreTicks, TaskTicks};
 
-use super::Scope;
+use super::scope::Scope;
 
 /// Maximum number of listed threads.
 const MAX_THREADS: usize = 64;

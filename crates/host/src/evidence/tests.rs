@@ -6,7 +6,10 @@ use model::{
     evidence::CounterKind,
     facts::{DeviceFacts, HostFacts, LayerFacts, PathFacts, TunnelFacts},
 };
-use sys::{Netns, link::NewLink};
+use sys::{
+    Netlink, Netns,
+    link::{self, NewLink},
+};
 
 use super::*;
 

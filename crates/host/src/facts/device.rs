@@ -8,7 +8,7 @@ use model::{
 };
 use sys::{Netlink, ethtool, link::Link, procfs, tc, wireless};
 
-use super::{Notes, stack::Stack, sysfs};
+use super::{notes::Notes, stack::Stack, sysfs};
 
 /// Types of hardware (`ARPHRD_*`, include/uapi/linux/if_arp.h, Linux 7.2).
 const ARPHRD_ETHER: u16 = 1;

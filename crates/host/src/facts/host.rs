@@ -9,7 +9,7 @@ use model::{
 };
 use sys::procfs;
 
-use super::Notes;
+use super::notes::Notes;
 
 /// Parameters relevant to transport and to the queues below it.
 const SYSCTLS: &[&str] = &[

@@ -8,7 +8,7 @@ use model::{
 };
 use sys::{link::Link, route::Query};
 
-use super::{Notes, device, stack::Stack, tunnel};
+use super::{device, notes::Notes, stack::Stack, tunnel::facts as tunnel_facts};
 
 /// Tunnels in tunnels are followed this deep.
 const MAX_LAYERS: usize = 4;
@@ -67,7 +67,7 @@ fn layer(stack: &mut Stack, query: Query, notes: &mut Notes) -> (LayerFacts, Opt
     if route.local {
         return (layer, None);
     }
-    let found = tunnel::facts(&links, query.to, notes);
+    let found = tunnel_facts(&links, query.to, notes);
     let (tunnel, next) = found.unzip();
     layer.tunnel = tunnel;
     (layer, next.flatten())

@@ -5,9 +5,9 @@ use std::{net::IpAddr, path::Path};
 use model::{facts::Product, text, text::Text};
 
 use super::{
-    Notes,
     command::{self, CommandError},
     netbird,
+    notes::Notes,
     status::Status,
     tailscale,
 };

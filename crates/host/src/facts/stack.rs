@@ -10,7 +10,7 @@ use sys::{
     route::{self, Query, Resolved},
 };
 
-use super::{Notes, sysfs};
+use super::{notes::Notes, sysfs};
 
 /// Sockets, and the links as they were when they were opened.
 pub(super) struct Stack {

@@ -18,7 +18,8 @@ use sys::{
 };
 
 use super::{
-    Notes, device,
+    device,
+    notes::Notes,
     product::{self, NETBIRD, TAILSCALE},
     status::{Status, closest, contains, longest, short_key},
     uapi,

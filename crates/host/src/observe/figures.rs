@@ -6,7 +6,7 @@ use stats::median;
 use sys::tcp_info::TcpInfo;
 
 use super::{
-    Connection,
+    connection::Connection,
     moved::Moved,
     sample::{Counters, Sample, difference},
     verdict,

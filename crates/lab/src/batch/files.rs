@@ -20,8 +20,8 @@ use super::{
 use crate::{
     LabError, guest,
     segment::{
-        TaskId,
-        file::{Contents, Part, Sweep},
+        Part, TaskId,
+        file::{Contents, Sweep},
     },
 };
 

@@ -8,7 +8,8 @@ use model::spec::Spec;
 
 use super::*;
 use crate::segment::{
-    file::{Contents, Entry, Header, Part},
+    Part,
+    file::{Contents, Entry, Header},
     tests::{entry, text},
 };
 

@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use model::spec::quantity;
 
-use super::{below, http::Url};
+use super::http::Url;
 use crate::{CacheSettingError, LabError};
 
 /// Size of the user's own folder above which results are evicted, bytes.
@@ -20,7 +20,7 @@ pub(crate) struct Tiers {
     /// The folder of a team, which is only read.
     pub(crate) team: Option<PathBuf>,
     /// A cache over HTTP.
-    pub(in crate::cache) url: Option<Url>,
+    pub(super) url: Option<Url>,
     /// True to store new results there.
     pub(crate) upload: bool,
 }
@@ -68,6 +68,11 @@ impl Tiers {
             upload,
         })
     }
+}
+
+/// The folder of a user's cache.
+fn below(root: PathBuf) -> PathBuf {
+    root.join("cells")
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::{
 
 use sys::files::{Existing, Readers};
 
-use super::{CacheNote, Damage};
+use super::{entry::Damage, note::CacheNote};
 use crate::LabError;
 
 /// Accuracy of the time of last use: it is not updated at every use of a result.

@@ -23,7 +23,7 @@ const FIELDS: usize = 64;
 
 /// The base of a cache: `http://HOST[:PORT][/PREFIX]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cache) struct Url {
+pub(super) struct Url {
     /// `HOST[:PORT]`
     authority: String,
     /// Path without the trailing slash.

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    CacheNote, Damage, RemoteError,
     action::{self, Digest},
+    entry::Damage,
     http::Url,
+    note::{CacheNote, RemoteError},
 };
 
 /// A cache that several hosts share.

@@ -14,7 +14,7 @@ use model::{cell::Cell, row::Row, text::Text, units::Seed};
 use serde::{Deserialize, Serialize};
 use sys::files::{Existing, Readers};
 
-use super::{Segment, SegmentError, Task, TaskId};
+use super::{error::SegmentError, part::Part};
 use crate::{Lab, LabError, cell::CellResult, rows};
 
 /// Version of the file.
@@ -72,33 +72,6 @@ impl Sweep {
     }
 }
 
-/// The part of a sweep that a file has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Part {
-    /// A segment.
-    Segment(#[serde(with = "as_text")] Segment),
-    /// A task of an array job ([`crate::batch`]).
-    Task(#[serde(with = "as_text")] TaskId),
-}
-
-impl Part {
-    /// Name of the file: the same in every run of a part.
-    pub fn file_name(self) -> String {
-        match self {
-            Self::Segment(Segment { count, index }) => {
-                format!("segment-{}-of-{count}.jsonl", index + 1)
-            }
-            Self::Task(TaskId { round, task }) => format!("task-{round}-{task}.jsonl"),
-        }
-    }
-
-    /// Returns true if this is the file name of a part.
-    pub(crate) fn is_file_name(name: &str) -> bool {
-        name.ends_with(".jsonl") && (name.starts_with("segment-") || name.starts_with("task-"))
-    }
-}
-
 /// First line of a segment's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
@@ -111,11 +84,11 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header of a task's file.
-    pub(super) fn new(lab: &Lab, task: &Task<'_>) -> Result<Self, LabError> {
+    /// The header of the file of a part of a spec, by the spec's name and cells.
+    pub(super) fn new(lab: &Lab, part: Part, name: &str, cells: &[Cell]) -> Result<Self, LabError> {
         Ok(Self {
-            part: task.part,
-            sweep: Sweep::new(lab, task.name, task.cells)?,
+            part,
+            sweep: Sweep::new(lab, name, cells)?,
         })
     }
 }
@@ -283,24 +256,6 @@ fn line(value: &impl Serialize) -> Result<Vec<u8>, LabError> {
     let mut text = serde_json::to_vec(value).map_err(LabError::GuestJob)?;
     text.push(b'\n');
     Ok(text)
-}
-
-mod as_text {
-    use std::{fmt::Display, str::FromStr};
-
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<T: Display, S: Serializer>(part: &T, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(part)
-    }
-
-    pub(super) fn deserialize<'de, T, D>(from: D) -> Result<T, D::Error>
-    where
-        T: FromStr<Err: Display>,
-        D: Deserializer<'de>,
-    {
-        String::deserialize(from)?.parse().map_err(D::Error::custom)
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 
 use super::{
-    file::{Contents, Entry, Part, SEGMENT_SCHEMA, Sweep},
+    file::{Contents, Entry, SEGMENT_SCHEMA, Sweep},
     *,
 };
 

@@ -21,11 +21,13 @@ use traffic::wire::{
 };
 
 use super::{
-    Event, Rejected, Shared,
     copies::Copies,
+    event::Event,
     pending::{Next, Pending, crowd},
     registry::Arrival,
+    rejected::Rejected,
     session,
+    shared::Shared,
 };
 
 /// Maximum connections at the gate; beyond it one of the address with the most connections is

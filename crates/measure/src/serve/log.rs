@@ -9,7 +9,7 @@ use std::{
 
 use model::safe::line;
 
-use super::{Event, Log};
+use super::event::{Event, Log};
 
 /// Events that may wait to be written; further ones are dropped.
 const WAITING: usize = 256;

@@ -15,7 +15,7 @@ use traffic::wire::{
     message::{Numbered, Request},
 };
 
-use super::Rejected;
+use super::rejected::Rejected;
 
 /// Timeout of a connection for its first request.
 const TIMEOUT: Duration = Duration::from_secs(10);

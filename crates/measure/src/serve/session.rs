@@ -11,7 +11,9 @@ use traffic::{
     },
 };
 
-use super::{Event, Rejected, Shared, agreement::Agreement, refused::Refused, slot};
+use super::{
+    agreement::Agreement, event::Event, refused::Refused, rejected::Rejected, shared::Shared, slot,
+};
 use host::{evidence::Scope, state};
 
 /// Idle timeout of a client. It sends a ping more often than this.

@@ -16,8 +16,10 @@ use traffic::wire::{
 };
 
 use super::{
-    Event, Rejected, Shared,
+    event::Event,
     registry::{Arrival, Expected},
+    rejected::Rejected,
+    shared::Shared,
 };
 
 /// Starts to prove addresses on one UDP socket.

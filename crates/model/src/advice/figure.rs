@@ -1,6 +1,5 @@
 //! Figures that remedies change.
 
-use super::Outcome;
 use crate::{
     run::{Better, FigureKind, Unit},
     text,
@@ -112,16 +111,6 @@ impl AdviceFigure {
         match self.better() {
             Better::Lower => -ratio.ln(),
             Better::Higher | Better::Neither => ratio.ln(),
-        }
-    }
-
-    /// Its value in an outcome; absent if it was not measured.
-    pub fn of(self, outcome: &Outcome) -> Option<f64> {
-        match self {
-            Self::Goodput => Some(outcome.goodput_bps),
-            Self::LoadedP50 => Some(outcome.rtt_p50_us),
-            Self::LoadedP99 => outcome.rtt_p99_us,
-            Self::Retransmitted => outcome.retransmitted,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AdviceFigure, Outcome};
+use super::{figure::AdviceFigure, outcome::Outcome};
 use crate::{
     net::Direction,
     run::Unit,

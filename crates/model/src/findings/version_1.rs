@@ -1,20 +1,14 @@
-//! Reader of Findings of schema 1, in which texts are strings and the templates and values of those
-//! with values are in separate `messages` maps, keyed by field name.
+//! Upgrade of Findings of schema 1, in which texts are strings and the templates and values of
+//! those with values are in separate `messages` maps, keyed by field name.
 
 use serde_json::Value;
 
-use super::{FINDINGS_SCHEMA, Findings};
-
-/// Reads Findings of schema 1 and upgrades them.
-pub(super) fn read(text: &[u8]) -> Result<Findings, serde_json::Error> {
+/// Parses Findings of schema 1 as a document of the present schema.
+pub(super) fn upgraded(text: &[u8]) -> Result<Value, serde_json::Error> {
     let mut document = serde_json::from_slice(text)?;
     upgrade(&mut document);
     remedies(&mut document);
-    let findings = serde_json::from_value(document)?;
-    Ok(Findings {
-        schema: FINDINGS_SCHEMA,
-        ..findings
-    })
+    Ok(document)
 }
 
 /// Replaces each text by its message, recursively.

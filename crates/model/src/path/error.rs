@@ -11,11 +11,13 @@ pub enum PathError {
     #[error("not a path: {0}")]
     Format(#[from] serde_json::Error),
     /// Written by a later version.
-    #[error(
-        "the path has schema {0}, and this program knows up to {known}: update pathtwin",
-        known = super::PATH_SCHEMA
-    )]
-    Newer(u32),
+    #[error("the path has schema {schema}, and this program knows up to {known}: update pathtwin")]
+    Newer {
+        /// Its schema.
+        schema: u32,
+        /// The newest schema that this program reads.
+        known: u32,
+    },
     /// Invalid parameters.
     #[error("{}", listing(.0))]
     Refused(Vec<Refused>),

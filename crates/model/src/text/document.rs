@@ -11,7 +11,7 @@ use serde::{
     ser::{SerializeMap, SerializeStruct},
 };
 
-use super::{Text, Value};
+use super::template::{Text, Value};
 
 impl Serialize for Text {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

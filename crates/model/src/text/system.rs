@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Text, Value};
+use super::template::{Text, Value};
 use crate::text;
 
 /// An error of input or output can carry a text as its reason: `io::Error::other(text!(...))`.

@@ -6,7 +6,6 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{
-    Section,
     chart::Chart,
     charts::{Charts, Timeline},
     words::Words,
@@ -24,6 +23,15 @@ const STYLE: &str = include_str!("assets/page.css");
 const PAGE: usize = 490_000;
 /// Minimum and maximum space for timelines.
 const TIMELINES: std::ops::RangeInclusive<usize> = 60_000..=300_000;
+
+/// One section: anchor, keys of its names, content.
+pub(super) struct Section {
+    pub(super) id: &'static str,
+    pub(super) title: &'static str,
+    /// Key of its short name in the table of contents.
+    pub(super) nav: &'static str,
+    pub(super) body: Markup,
+}
 
 /// Content of a page.
 pub(super) struct Page<'a> {

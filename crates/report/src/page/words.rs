@@ -1,9 +1,16 @@
 //! Texts of the page by language. Texts of the page and of documents are translated in the same
 //! way: English templates, and catalogues in `locales/`.
 
+mod catalogue;
+mod dashboard;
+mod lang;
+mod rendered;
+mod speedtest;
+mod texts;
+
 use model::{
     cause::CauseCode,
-    findings::{Place, Severity},
+    findings::{CannotTell, Place, Severity},
     net::{Direction, IpVersion, Layer, Side},
     run::{Key, StepKind},
     text::{Catalogue, Text, Value},
@@ -11,25 +18,8 @@ use model::{
 
 use crate::documents::CauseTitles;
 
-/// A language of the page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lang {
-    /// English.
-    #[default]
-    English,
-    /// Simplified Chinese.
-    SimplifiedChinese,
-}
-
-impl Lang {
-    /// Its BCP 47 tag.
-    pub fn tag(self) -> &'static str {
-        match self {
-            Self::English => "en",
-            Self::SimplifiedChinese => "zh-CN",
-        }
-    }
-}
+pub use lang::Lang;
+pub(super) use rendered::Rendered;
 
 /// The texts of one language.
 pub(super) struct Words {
@@ -65,6 +55,49 @@ impl Words {
         match texts::english(id, one) {
             Some(english) => self.render(&Text::filled(english, values.to_vec())).text,
             None => id.to_owned(),
+        }
+    }
+
+    /// Renders a text of a document.
+    pub(super) fn render(&self, text: &Text) -> Rendered {
+        match self.catalogue.as_ref().and_then(|c| text.render(c)) {
+            Some(text) => Rendered {
+                text,
+                lang: None,
+                english: false,
+            },
+            None => Rendered::english(text.to_string(), self.lang),
+        }
+    }
+
+    /// Renders the reason and the deciding measurement of an undecided cause in one language.
+    pub(super) fn undecided(&self, item: &CannotTell) -> Rendered {
+        let because = self.render(&item.because);
+        let settle = self.render(&item.settle);
+        let own = !because.english && !settle.english;
+        if !own && self.lang != Lang::English {
+            return Rendered::english(
+                format!("{}; to decide: {}", item.because, item.settle),
+                self.lang,
+            );
+        }
+        let values = [
+            ("because", because.text.as_str().into()),
+            ("settle", settle.text.as_str().into()),
+        ];
+        let text = self.fill("undecided", &values);
+        Rendered { text, ..because }
+    }
+
+    /// Renders a value of the evidence.
+    pub(super) fn value(&self, value: &Value) -> String {
+        let Some(catalogue) = &self.catalogue else {
+            return value.to_string();
+        };
+        match value {
+            // Documents of schema 1 do not distinguish texts from names.
+            Value::Name(name) => catalogue.get(name).unwrap_or(name).to_owned(),
+            value => value.render(catalogue),
         }
     }
 
@@ -168,14 +201,6 @@ impl Words {
         parts.join(" · ")
     }
 }
-
-mod catalogue;
-mod dashboard;
-mod rendered;
-mod speedtest;
-mod texts;
-
-pub(super) use rendered::Rendered;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 
 use crate::netlink::{Message, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, Netlink, NetlinkError};
 
-use super::Mac;
+/// A hardware address.
+pub type Mac = [u8; 6];
 
 const RTM_NEWADDR: u16 = 20;
 const RTM_NEWROUTE: u16 = 24;

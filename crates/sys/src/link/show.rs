@@ -4,10 +4,20 @@ use crate::bytes;
 use crate::netlink::{Attr, Attrs, Message, Netlink, NetlinkError};
 
 use super::{
-    IFF_UP, IFINFOMSG_LEN, IFLA_ADDRESS, IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINK, IFLA_LINK_NETNSID,
-    IFLA_LINKINFO, IFLA_MASTER, IFLA_MTU, IFLA_NUM_RX_QUEUES, IFLA_NUM_TX_QUEUES, IFLA_QDISC,
-    IFLA_STATS64, IFLA_TXQLEN, Mac, RTM_GETLINK, ifinfomsg,
+    address::Mac,
+    message::{
+        IFF_UP, IFINFOMSG_LEN, IFLA_ADDRESS, IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINKINFO, IFLA_MTU,
+        IFLA_NUM_RX_QUEUES, IFLA_NUM_TX_QUEUES, IFLA_TXQLEN, ifinfomsg,
+    },
 };
+
+const RTM_GETLINK: u16 = 18;
+
+const IFLA_LINK: u16 = 5;
+const IFLA_QDISC: u16 = 6;
+const IFLA_MASTER: u16 = 10;
+const IFLA_STATS64: u16 = 23;
+const IFLA_LINK_NETNSID: u16 = 37;
 
 /// A link as reported by the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ mod red;
 
 use crate::netlink::Message;
 
-use super::TCA_OPTIONS;
+use super::message::TCA_OPTIONS;
 
 pub use dualpi2::{DualPi2, DualPi2Step};
 pub use red::Red;

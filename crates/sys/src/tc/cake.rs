@@ -2,7 +2,7 @@
 
 use crate::netlink::Message;
 
-use super::TCA_OPTIONS;
+use super::message::TCA_OPTIONS;
 use super::ticks::bytes_per_second;
 
 const TCA_CAKE_BASE_RATE64: u16 = 2;

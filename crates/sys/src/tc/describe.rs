@@ -9,10 +9,9 @@ use model::facts::RateOption;
 use crate::bytes;
 use crate::netlink::{Attr, Attrs, Message, Netlink, NetlinkError};
 
+use super::handle::Handle;
+use super::message::{RTM_GETQDISC, RTM_GETTCLASS, TCA_KIND, TCA_OPTIONS, TCMSG_LEN, tcmsg};
 use super::stats::Kind;
-use super::{Handle, RTM_GETQDISC, TCA_KIND, TCA_OPTIONS, TCMSG_LEN, tcmsg};
-
-const RTM_GETTCLASS: u16 = 42;
 
 /// A queue discipline or htb class with its configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

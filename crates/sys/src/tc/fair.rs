@@ -2,7 +2,7 @@
 
 use crate::netlink::Message;
 
-use super::TCA_OPTIONS;
+use super::message::TCA_OPTIONS;
 use super::ticks::{bytes_per_second, rate32};
 
 const TCA_FQ_PLIMIT: u16 = 1;

@@ -4,14 +4,14 @@
 use crate::bytes;
 use crate::netlink::{Attr, Attrs, Message, NLM_F_CREATE, NLM_F_EXCL, Netlink, NetlinkError};
 
-use super::stats::{Basic, Queue, basic, queue};
+use super::handle::Handle;
+use super::message::{RTM_GETTFILTER, RTM_NEWTFILTER, TCA_KIND, TCA_OPTIONS, TCMSG_LEN, tcmsg};
+use super::stats::{Basic, Kind, Queue, basic, queue};
 use super::ticks::{
     DEFAULT_TABLE_MTU, Rate, bytes_per_second, needs_rate64, transmit_ticks, words,
 };
-use super::{Handle, Kind, RTM_NEWTFILTER, TCA_KIND, TCA_OPTIONS, TCMSG_LEN, tcmsg};
 
 const RTM_DELTFILTER: u16 = 45;
-const RTM_GETTFILTER: u16 = 46;
 
 const TCA_MATCHALL_ACT: u16 = 2;
 const TCA_ACT_KIND: u16 = 1;

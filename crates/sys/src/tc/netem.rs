@@ -3,7 +3,7 @@
 
 use crate::netlink::{Message, NLA_F_NESTED};
 
-use super::TCA_OPTIONS;
+use super::message::TCA_OPTIONS;
 use super::ticks::{bytes_per_second, needs_rate64, probability, rate32, ticks, words};
 
 const TCA_NETEM_DELAY_DIST: u16 = 2;

@@ -2,7 +2,14 @@
 
 use crate::netlink::Message;
 
-use super::{Cake, Codel, DualPi2, Fq, FqCodel, FqPie, Htb, Netem, Pie, Red, TCA_OPTIONS, Tbf};
+use super::{
+    aqm::{Codel, DualPi2, FqPie, Pie, Red},
+    cake::Cake,
+    fair::{Fq, FqCodel},
+    message::TCA_OPTIONS,
+    netem::Netem,
+    shaper::{Htb, Tbf},
+};
 
 /// A queue discipline with its options.
 #[derive(Clone, Debug, PartialEq)]

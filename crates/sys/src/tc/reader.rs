@@ -3,8 +3,9 @@
 
 use crate::netlink::{Message, NLM_F_ECHO, Netlink, NetlinkError};
 
-use super::stats::parse;
-use super::{Handle, QdiscStats, RTM_GETQDISC, tcmsg};
+use super::handle::Handle;
+use super::message::{RTM_GETQDISC, tcmsg};
+use super::stats::{QdiscStats, parse};
 
 /// A socket, a request and a buffer for one queue discipline of one link.
 #[derive(Debug)]

@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 
-use super::{Handle, RTM_NEWTFILTER, TCA_KIND, TCA_OPTIONS, filter::info, tcmsg};
+use super::filter::info;
+use super::handle::Handle;
+use super::message::{RTM_NEWTFILTER, TCA_KIND, TCA_OPTIONS, tcmsg};
 use crate::netlink::{Message, NLM_F_CREATE, NLM_F_EXCL, Netlink, NetlinkError};
 
 const TCA_U32_CLASSID: u16 = 1;

@@ -2,7 +2,7 @@
 
 use crate::netlink::Message;
 
-use super::TCA_OPTIONS;
+use super::message::TCA_OPTIONS;
 use super::ticks::{
     DEFAULT_TABLE_MTU, Rate, bytes_per_second, needs_rate64, transmit_ticks, words,
 };

@@ -5,7 +5,9 @@ use std::fmt;
 use crate::bytes;
 use crate::netlink::{Attrs, Message, Netlink, NetlinkError};
 
-use super::{Handle, QdiscExtra, RTM_GETQDISC, TCA_KIND, TCA_STATS2, TCMSG_LEN, tcmsg};
+use super::extra::QdiscExtra;
+use super::handle::Handle;
+use super::message::{RTM_GETQDISC, TCA_KIND, TCA_STATS2, TCMSG_LEN, tcmsg};
 
 const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;

@@ -9,6 +9,7 @@ use crate::netlink::{Attrs, Message};
 use crate::testutil::{golden, wire};
 
 use super::filter::matchall_message;
+use super::message::{TCA_OPTIONS, TCMSG_LEN};
 use super::*;
 
 const GOLDENS: &str = include_str!("goldens.txt");

@@ -10,14 +10,14 @@ use crate::netlink::{
     Attrs, Message, NLA_F_NESTED, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, Netlink, NetlinkError,
 };
 
-use super::stats::Kind;
-use super::{
-    Handle, RTM_GETQDISC, RTM_NEWQDISC, RTM_NEWTCLASS, TCA_KIND, TCA_OPTIONS, TCMSG_LEN, delete,
-    tcmsg,
+use super::delete;
+use super::handle::Handle;
+use super::message::{
+    RTM_GETQDISC, RTM_GETTCLASS, RTM_GETTFILTER, RTM_NEWQDISC, RTM_NEWTCLASS, TCA_KIND,
+    TCA_OPTIONS, TCMSG_LEN, tcmsg,
 };
+use super::stats::Kind;
 
-const RTM_GETTCLASS: u16 = 42;
-const RTM_GETTFILTER: u16 = 46;
 const TCA_HTB_INIT: u16 = 2;
 /// Offset of the counter of packets without a class in `struct tc_htb_glob`, which is not an
 /// option.

@@ -3,8 +3,11 @@
 
 use crate::bytes;
 
-use super::{SO_TIMESTAMPING_NEW, SO_TIMESTAMPING_OLD, Stage};
-
+/// `SO_TIMESTAMPING_NEW` (include/uapi/asm-generic/socket.h): 64-bit times on every machine, since
+/// Linux 5.1.
+pub(super) const SO_TIMESTAMPING_NEW: libc::c_int = 65;
+/// `SO_TIMESTAMPING_OLD`: 64-bit times on 64-bit machines only.
+pub(super) const SO_TIMESTAMPING_OLD: libc::c_int = 37;
 /// `SO_TIMESTAMPNS_OLD` and `_NEW`: one receive timestamp.
 const TIMESTAMPNS: [libc::c_int; 2] = [35, 64];
 const TIMESTAMPING: [libc::c_int; 2] = [SO_TIMESTAMPING_OLD, SO_TIMESTAMPING_NEW];
@@ -44,6 +47,16 @@ impl<'a> Iterator for Controls<'a> {
         self.0 = self.0.get(aligned..).unwrap_or(&[]);
         Some(control)
     }
+}
+
+/// Point at which a sent datagram was timestamped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// About to enter the queue of its device (`SCM_TSTAMP_SCHED`); of a tunnel, before the tunnel.
+    Queued,
+    /// Handed to the hardware by its driver (`SCM_TSTAMP_SND`). Drivers of some virtual devices and
+    /// tunnels do not report it.
+    Sent,
 }
 
 /// A timestamp from the error queue.

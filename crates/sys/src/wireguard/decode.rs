@@ -4,15 +4,15 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV
 use std::time::Duration;
 
 use crate::bytes;
-use crate::netlink::{Attr, Attrs};
+use crate::netlink::{Attr, Attrs, GENLMSG_LEN};
 
-use super::{
-    DeviceState, GENLMSG_LEN, PeerState, WGALLOWEDIP_A_CIDR_MASK, WGALLOWEDIP_A_IPADDR,
-    WGDEVICE_A_FWMARK, WGDEVICE_A_LISTEN_PORT, WGDEVICE_A_PEERS, WGDEVICE_A_PUBLIC_KEY,
-    WGPEER_A_ALLOWEDIPS, WGPEER_A_ENDPOINT, WGPEER_A_LAST_HANDSHAKE_TIME,
-    WGPEER_A_PERSISTENT_KEEPALIVE_INTERVAL, WGPEER_A_PUBLIC_KEY, WGPEER_A_RX_BYTES,
-    WGPEER_A_TX_BYTES,
+use super::attribute::{
+    WGALLOWEDIP_A_CIDR_MASK, WGALLOWEDIP_A_IPADDR, WGDEVICE_A_FWMARK, WGDEVICE_A_LISTEN_PORT,
+    WGDEVICE_A_PEERS, WGDEVICE_A_PUBLIC_KEY, WGPEER_A_ALLOWEDIPS, WGPEER_A_ENDPOINT,
+    WGPEER_A_LAST_HANDSHAKE_TIME, WGPEER_A_PERSISTENT_KEEPALIVE_INTERVAL, WGPEER_A_PUBLIC_KEY,
+    WGPEER_A_RX_BYTES, WGPEER_A_TX_BYTES,
 };
+use super::device::{DeviceState, PeerState};
 
 /// Reads one part of a device's dump.
 pub(crate) fn device(payload: &[u8]) -> DeviceState {

@@ -2,7 +2,9 @@
 //! Tests without kernel WireGuard: messages are read back by the decoder, and lengths are those of
 //! the kernel's policy (drivers/net/wireguard/generated/netlink.c, Linux 7.2).
 
+use super::attribute::{WGDEVICE_A_FLAGS, WGDEVICE_A_PEERS, WGPEER_A_ENDPOINT};
 use super::*;
+use crate::netlink::GENLMSG_LEN;
 use crate::netlink::{Attrs, Message};
 use crate::testutil::netns;
 

@@ -4,130 +4,35 @@
 pub mod connect;
 mod format;
 mod receive;
+mod schedule;
 mod send;
+mod shared;
 
 use std::{
     io,
     net::UdpSocket,
-    sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     thread::JoinHandle,
     time::Duration,
 };
 
 use model::text;
-use sys::{
-    clock::{self, Instant},
-    socket::icmp::Echo,
-};
-
-use format::Format;
+use sys::{clock::Instant, socket::icmp::Echo};
 
 use crate::{
     spawn,
     wire::datagram::{Datagram, PROBE},
 };
+use format::Format;
+use shared::Shared;
+
+pub use schedule::{Schedule, Timing};
+pub use shared::Probe;
 
 /// Running probes. Dropping it ends them.
 pub struct Probing {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
-}
-
-/// Send schedule of probes.
-#[derive(Clone, Copy, Debug)]
-pub struct Schedule {
-    /// The first probe.
-    pub first: Instant,
-    /// From one to the next.
-    pub every: Duration,
-    /// No probe from here on; absent = until finished.
-    pub end: Option<Instant>,
-    /// Source of their times.
-    pub timing: Timing,
-}
-
-/// Source of the times of probes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timing {
-    /// The kernel, which stamps datagrams as they leave and arrive.
-    Kernel,
-    /// The schedule, which is exact to the nanosecond in virtual time: nothing reads the clock, and
-    /// many replies are read in one call.
-    Virtual,
-}
-
-/// A probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Probe {
-    /// Send time.
-    pub sent: Instant,
-    /// Round trip without the time at the far end, ns; absent = no reply so far.
-    pub rtt_ns: Option<u64>,
-    /// True if the send time is a kernel timestamp rather than one of this program's clock.
-    pub stamped: bool,
-}
-
-/// State shared by the threads.
-#[derive(Default)]
-struct Shared {
-    /// True if no more probes are to be sent.
-    stopped: AtomicBool,
-    /// True if the last probe was sent.
-    all_sent: AtomicBool,
-    /// True if late replies are no longer awaited.
-    dropped: AtomicBool,
-    slots: Mutex<Vec<Slot>>,
-    offset: OnceLock<u64>,
-    format: Format,
-}
-
-/// State of a probe.
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    /// By this program's clock, right before the call, or by the schedule, ns.
-    called_ns: u64,
-    /// By the kernel, when the datagram left for the device's queue, ns of CLOCK_REALTIME.
-    queued_ns: Option<u64>,
-    /// Receive time of the reply, ns of CLOCK_REALTIME.
-    came_ns: Option<u64>,
-    /// Processing time at the far end, ns.
-    held_ns: u64,
-}
-
-impl Slot {
-    /// `offset`: lead of CLOCK_REALTIME, ns.
-    fn probe(&self, offset: u64) -> Probe {
-        let queued = self.queued_ns.map(|at| at.saturating_sub(offset));
-        let sent_ns = queued.unwrap_or(self.called_ns);
-        let rtt_ns = self.came_ns.map(|came| {
-            let came = came.saturating_sub(offset);
-            came.saturating_sub(sent_ns).saturating_sub(self.held_ns)
-        });
-        Probe {
-            sent: Instant(sent_ns),
-            rtt_ns,
-            stamped: queued.is_some(),
-        }
-    }
-}
-
-impl Shared {
-    fn slots(&self) -> MutexGuard<'_, Vec<Slot>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Lead of CLOCK_REALTIME over CLOCK_MONOTONIC, ns, read at the first use.
-    fn offset(&self) -> u64 {
-        *self.offset.get_or_init(clock::realtime_offset)
-    }
-
-    fn probes(&self) -> Vec<Probe> {
-        let offset = self.offset();
-        self.slots().iter().map(|slot| slot.probe(offset)).collect()
-    }
 }
 
 impl Probing {
@@ -171,10 +76,7 @@ impl Probing {
     fn formatted(socket: UdpSocket, schedule: Schedule, format: Format) -> io::Result<Self> {
         // From here on, dropping it ends the started threads.
         let mut probing = Self {
-            shared: Arc::new(Shared {
-                format,
-                ..Shared::default()
-            }),
+            shared: Arc::new(Shared::new(format)),
             threads: Vec::new(),
         };
         if schedule.timing == Timing::Kernel {

@@ -1,24 +1,21 @@
 //! Bulk TCP: a sender with unlimited data, and its receiver.
 
 mod half;
+mod shared;
 
 use std::{
     io,
     net::TcpStream,
-    os::fd::AsFd,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     thread::JoinHandle,
     time::Duration,
 };
 
 use model::{run::Series, text::Text};
-use sys::{clock::Instant, socket, tcp_info, zeroes::Zeroes};
+use sys::{clock::Instant, socket, zeroes::Zeroes};
 
 use super::{
-    Role, Stop,
+    Role,
     connection::Connection,
     samples::{self, Sampler, Samples},
 };
@@ -27,11 +24,8 @@ use crate::{
     admission::{Amounts, Lease, Need},
     wire::{Errors, message::TcpOutcome},
 };
-use half::Task;
-
-/// Maximum bytes of a call that sends, and of one with early progress: the capacity of a pipe
-/// (`/proc/sys/fs/pipe-max-size`) without privilege.
-const CHUNK: usize = 1 << 20;
+use half::{CHUNK, Task};
+use shared::{Drive, Shared};
 
 /// Agreed parameters of a load.
 #[derive(Clone, Debug)]
@@ -83,25 +77,6 @@ pub struct TcpLoad {
     /// Samples, if the owner takes them.
     samples: Vec<Samples>,
     cc_used: Vec<String>,
-}
-
-/// Component that times and samples a load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Drive {
-    /// The load itself, with a thread that samples.
-    Load,
-    /// The owner: the load never reads the clock.
-    Owner,
-}
-
-struct Shared {
-    stop: Stop,
-    role: Role,
-    drive: Drive,
-    zero: Instant,
-    connections: Vec<Arc<Connection>>,
-    bytes: AtomicU64,
-    errors: Mutex<Vec<Text>>,
 }
 
 impl TcpLoad {
@@ -171,15 +146,13 @@ impl TcpLoad {
             sampler: None,
             samples: connections.iter().map(|_| Samples::default()).collect(),
             cc_used: Vec::new(),
-            shared: Arc::new(Shared {
-                stop: Stop::new(config.lease.clone()),
-                role: config.role,
-                drive,
-                zero: config.zero,
+            shared: Arc::new(Shared::new(
                 connections,
-                bytes: AtomicU64::new(0),
-                errors: Mutex::default(),
-            }),
+                config.role,
+                config.zero,
+                config.lease.clone(),
+                drive,
+            )),
         }
     }
 
@@ -256,40 +229,6 @@ fn task(zeroes: Option<&Zeroes>) -> io::Result<Task> {
 impl Drop for TcpLoad {
     fn drop(&mut self) {
         self.end();
-    }
-}
-
-impl Shared {
-    /// Ends all connections and the calls blocked on them. If the owner drives both halves, both
-    /// end together, and queued data need not be discarded for the peer.
-    fn cut(&self) {
-        self.stop.set();
-        for connection in &self.connections {
-            match self.drive {
-                Drive::Load => connection.abort(),
-                Drive::Owner => connection.shut(),
-            }
-        }
-    }
-
-    fn errors(&self) -> MutexGuard<'_, Vec<Text>> {
-        self.errors.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Unread data in the receive buffer counts as received.
-    fn charge_unread(&self) {
-        let lease = self.stop.lease();
-        if self.role != Role::Receiver || !lease.is_metered() {
-            return;
-        }
-        for connection in &self.connections {
-            let info = connection
-                .stream()
-                .and_then(|s| tcp_info::read(s.as_fd()).ok());
-            let came = info.and_then(|info| info.bytes_received).unwrap_or(0);
-            let read = connection.bytes.load(Ordering::Relaxed);
-            let _ = lease.received(came.saturating_sub(read));
-        }
     }
 }
 

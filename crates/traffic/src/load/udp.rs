@@ -1,5 +1,7 @@
 //! Datagrams at a rate over connected sockets.
 
+mod config;
+mod half;
 mod receive;
 mod send;
 
@@ -14,20 +16,22 @@ use std::{
     time::Duration,
 };
 
-use model::{record::UdpSample, text::Text};
-use sys::{clock::Instant, socket};
+use sys::socket;
 
 use super::Stop;
 use crate::{
-    admission::{Amounts, Lease, Need},
+    admission::{Amounts, Need},
     spawn,
     wire::message::{UdpOrder, UdpOutcome},
 };
+use config::WAIT;
+use half::Shared;
+use receive::Until;
+use send::BURST;
 
-pub use send::is_loss;
-
-/// Maximum datagrams of one call: the burst after a late wake-up.
-const BURST: usize = 32;
+pub use config::Config;
+pub use half::Half;
+pub use send::{Spacing, is_loss};
 
 /// Bytes of the kernel's buffers of a receiver and of a sender.
 const RECEIVE_BUFFER: usize = 8 << 20;
@@ -36,24 +40,8 @@ const SEND_BUFFER: usize = 1 << 20;
 /// Bytes of the buffer of a sender whose datagrams wait in the queue of its own device.
 const QUEUE_BUFFER: usize = 64 << 10;
 
-/// Maximum wait for datagrams in one call.
-const WAIT: Duration = Duration::from_millis(20);
-
 /// Idle time that ends a receiver that counts to the last datagram.
 const QUIET: Duration = Duration::from_millis(200);
-
-/// Agreed parameters of a load.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Bit/s of payload.
-    pub rate_bps: u64,
-    /// Payload bytes of a datagram.
-    pub payload: usize,
-    /// Start time.
-    pub zero: Instant,
-    /// Sending time, and limits of both ends.
-    pub lease: Lease,
-}
 
 /// Resources that the lease of a load must cover.
 pub fn need(order: &UdpOrder) -> Need {
@@ -80,47 +68,10 @@ pub fn need(order: &UdpOrder) -> Need {
     }
 }
 
-/// Pacing of a sender's datagrams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spacing {
-    /// The sender by its timer: all datagrams due by now go in one call.
-    Timer,
-    /// The sender by its timer, each in a separate call, without reading the clock.
-    Single,
-    /// The `fq` queue of this host's device; many go in one call.
-    Queue,
-}
-
-/// End condition of a receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Until {
-    /// Until it is stopped, or its time has passed.
-    Stopped,
-    /// Until nothing arrives after it was stopped. It takes samples at this interval, and does not
-    /// read the clock.
-    Quiet(Duration),
-}
-
 /// This end's half of a running load. Dropping it ends it.
 pub struct UdpLoad {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<Half>>,
-}
-
-struct Shared {
-    stop: Stop,
-    count: AtomicU64,
-}
-
-/// Result of a half.
-#[derive(Debug, Default)]
-pub struct Half {
-    /// Its counts.
-    pub outcome: UdpOutcome,
-    /// Its counts over time, if sampling was requested.
-    pub samples: Vec<(Instant, UdpSample)>,
-    /// Error with which this host refused datagrams permanently, if any.
-    pub error: Option<Text>,
 }
 
 impl UdpLoad {
@@ -234,11 +185,6 @@ impl Drop for UdpLoad {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-/// From one datagram to the next, ns.
-fn interval_ns(config: &Config, payload: usize) -> u128 {
-    (payload as u128 * 8_000_000_000 / u128::from(config.rate_bps.max(1))).max(1)
 }
 
 #[cfg(test)]

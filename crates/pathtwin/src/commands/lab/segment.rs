@@ -7,10 +7,7 @@ use lab::{
     Lab, LabError,
     failures::Failures,
     gather::Gathered,
-    segment::{
-        Segment, Task, TaskId,
-        file::{Part, Sweep},
-    },
+    segment::{Part, Segment, Task, TaskId, file::Sweep},
 };
 use report::gathered::Gaps;
 

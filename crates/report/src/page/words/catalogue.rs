@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use model::text::Catalogue;
 
-use super::Lang;
+use super::lang::Lang;
 
 /// The Chinese files; no template is in two of them.
 pub(super) const CHINESE: [&str; 12] = [

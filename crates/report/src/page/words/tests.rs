@@ -13,7 +13,6 @@ fn keys() -> BTreeSet<&'static str> {
 fn sources() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page");
     let mut text = include_str!("../../page.rs").to_owned();
-    text.push_str(include_str!("rendered.rs"));
     let below = folder.join("dashboard");
     let entries = [folder, below].map(|folder| std::fs::read_dir(folder).unwrap());
     for entry in entries.into_iter().flatten() {

@@ -3,7 +3,7 @@
 
 use crate::netlink::Message;
 
-use super::super::TCA_OPTIONS;
+use super::super::message::TCA_OPTIONS;
 
 const TCA_DUALPI2_LIMIT: u16 = 1;
 const TCA_DUALPI2_MEMORY_LIMIT: u16 = 2;

@@ -4,7 +4,7 @@
 
 use crate::netlink::Message;
 
-use super::super::TCA_OPTIONS;
+use super::super::message::TCA_OPTIONS;
 use super::super::ticks::{bytes_per_second, transmit_ticks, words};
 
 const TCA_RED_PARMS: u16 = 1;

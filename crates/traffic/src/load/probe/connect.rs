@@ -14,7 +14,7 @@ use std::{
 
 use sys::clock::Instant;
 
-use super::Probe;
+use super::shared::Probe;
 use crate::spawn;
 
 /// Time after which an unanswered connection counts as lost: before a SYN is retransmitted (1 s,

@@ -8,7 +8,11 @@ use sys::{
     timestamp,
 };
 
-use super::{Schedule, Shared, Slot, Timing, format::ANSWER};
+use super::{
+    format::ANSWER,
+    schedule::{Schedule, Timing},
+    shared::{Shared, Slot},
+};
 use crate::wire::datagram::PROBE;
 
 /// Bounds of the wait for late replies, which is three times the longest recent round trip.

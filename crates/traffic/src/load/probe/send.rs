@@ -8,7 +8,10 @@ use sys::{
     timestamp::{Stage, Stamped},
 };
 
-use super::{Schedule, Shared, Slot, Timing};
+use super::{
+    schedule::{Schedule, Timing},
+    shared::{Shared, Slot},
+};
 use crate::wire::datagram::PROBE;
 
 pub(super) fn run(socket: UdpSocket, schedule: Schedule, shared: &Shared) {

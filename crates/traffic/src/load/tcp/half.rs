@@ -4,22 +4,27 @@ use std::{
     io::{self, Read},
     net::TcpStream,
     os::fd::AsFd,
-    sync::{Arc, atomic::Ordering},
+    sync::Arc,
     thread::JoinHandle,
 };
 
 use model::text::Text;
 use sys::{clock::Instant, socket, tcp_info, zeroes::Outlet};
 
-use super::{CHUNK, Connection, Drive, Shared};
+use super::shared::{Drive, Shared};
 use crate::{
     Opener,
     load::{
+        connection::Connection,
         stride::Stride,
         transfer::{self, Flow},
     },
     spawn,
 };
+
+/// Maximum bytes of a call that sends, and of one with early progress: the capacity of a pipe
+/// (`/proc/sys/fs/pipe-max-size`) without privilege.
+pub(super) const CHUNK: usize = 1 << 20;
 
 /// Bytes of the buffer of a receiver that copies.
 const BUFFER: usize = 64 << 10;
@@ -148,17 +153,5 @@ impl Flow for Half<'_> {
         let until = self.end.map_or(until, |end| until.min(end));
         self.shared.stop.pause(Some(until));
         self.now = Instant::now();
-    }
-}
-
-impl Shared {
-    /// Returns the end time of senders.
-    fn end(&self) -> Instant {
-        self.zero.after(self.stop.lease().duration())
-    }
-
-    fn add(&self, connection: &Connection, n: usize) {
-        connection.bytes.fetch_add(n as u64, Ordering::Relaxed);
-        self.bytes.fetch_add(n as u64, Ordering::Relaxed);
     }
 }

@@ -8,7 +8,10 @@ use sys::{
     socket::Batch,
 };
 
-use super::{Config, Half, Shared, Until, interval_ns};
+use super::{
+    config::{Config, interval_ns},
+    half::{Half, Shared},
+};
 use crate::{
     admission::Spent,
     load::{
@@ -30,6 +33,16 @@ const COLLECT: Duration = Duration::from_millis(10);
 
 /// Maximum datagrams read per call.
 const MAX: u128 = 64;
+
+/// End condition of a receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Until {
+    /// Until it is stopped, or its time has passed.
+    Stopped,
+    /// Until nothing arrives after it was stopped. It takes samples at this interval, and does not
+    /// read the clock.
+    Quiet(Duration),
+}
 
 pub(super) fn run(socket: &UdpSocket, config: &Config, until: Until, shared: &Shared) -> Half {
     let mut receiver = Receiver::new(config, until, shared);

@@ -5,11 +5,28 @@ use std::{io, net::UdpSocket, sync::atomic::Ordering, time::Duration};
 use model::text::Text;
 use sys::clock::Instant;
 
-use super::{BURST, Config, Half, Shared, Spacing, WAIT, interval_ns};
+use super::{
+    config::{Config, WAIT, interval_ns},
+    half::{Half, Shared},
+};
 use crate::{
     load::transfer::{self, Datagrams},
     wire::datagram::{DATA_HEADER, Datagram},
 };
+
+/// Maximum datagrams of one call: the burst after a late wake-up.
+pub(super) const BURST: usize = 32;
+
+/// Pacing of a sender's datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spacing {
+    /// The sender by its timer: all datagrams due by now go in one call.
+    Timer,
+    /// The sender by its timer, each in a separate call, without reading the clock.
+    Single,
+    /// The `fq` queue of this host's device; many go in one call.
+    Queue,
+}
 
 /// The rate at which `fq` spaces the datagrams, bytes/s. It counts the headers of UDP, IPv4 and
 /// Ethernet as well.

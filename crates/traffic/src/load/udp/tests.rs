@@ -1,6 +1,10 @@
 #![allow(clippy::unwrap_used)]
 
+use model::record::UdpSample;
+use sys::clock::Instant;
+
 use super::*;
+use crate::admission::Lease;
 
 fn pair() -> (UdpSocket, UdpSocket) {
     let [near, far] = [0; 2].map(|_| socket::udp("127.0.0.1:0".parse().unwrap()).unwrap());

@@ -10,17 +10,18 @@ use explain::{
 use model::{
     advice::AdviceFigure,
     cause::CauseCode,
-    findings::Findings,
+    findings::{CannotTell, Findings},
     net::{Direction, IpVersion, Layer},
     remedy::{self, Action},
     row::RowFigure,
     run::{FigureKind, Invalid, Key, StepKind},
+    text::{Text, Value},
     twin::TwinFigure,
     watch::WatchFigure,
 };
 
 use super::{
-    super::{catalogue, texts},
+    super::{Words, catalogue, texts},
     *,
 };
 

@@ -1,0 +1,9 @@
+//! Tables of counts.
+
+use model::cause::CauseCode;
+
+/// Correct findings and all findings, for each strength from weakest to strongest.
+pub(crate) type Counts = [[u32; 2]; 3];
+
+/// A table of counts by cause.
+pub(super) type Table = [(CauseCode, Counts)];
