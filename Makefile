@@ -78,13 +78,25 @@ sameness: build kernel ## replay three cells 100 times under five host condition
 	PATHTWIN_REPLAYS=20 PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest \
 		$(CARGO) test $(CARGO_FLAGS) -p pathtwin --test sameness
 
+# Programs with property tests, and all unit tests.
+PROPERTIES := --lib $(addprefix --test ,$(sort $(notdir $(basename $(patsubst %/main.rs,%,$(shell grep -ls '^ *proptest! {' crates/*/tests/*.rs crates/*/tests/*/main.rs))))))
+
+.PHONY: properties
+properties: ## property tests with new random cases, ROUNDS times (default 5)
+	for ((round = 0; round < $(or $(ROUNDS),5); round++)); do \
+		PROPTEST_RNG_SEED=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); \
+		echo "PROPTEST_RNG_SEED=$$PROPTEST_RNG_SEED"; \
+		export PROPTEST_RNG_SEED; \
+		$(CARGO) test $(CARGO_FLAGS) -q --workspace $(PROPERTIES); \
+	done
+
 .PHONY: corpus
 corpus: build kernel ## evaluate all scenarios of the corpus again (half an hour)
 	for part in training evaluation; do \
 		$(PATHTWIN) explain --corpus corpus --part $$part --output jsonl >corpus/judged/$$part.new; \
 		mv corpus/judged/$$part.new corpus/judged/$$part.jsonl; \
 	done
-	UPDATE_DOCS=1 $(CARGO) test $(CARGO_FLAGS) -p pathtwin-explain
+	UPDATE_DOCS=1 $(CARGO) test $(CARGO_FLAGS) -p pathtwin-corpus
 
 .PHONY: lint
 lint: ## format, clippy, documentation, source rules, licences, scripts

@@ -10,7 +10,7 @@
 //! counts do so by chance, neighbours are pooled (isotonic regression, Barlow et al. 1972).
 //!
 //! The counts are in `counts.rs`, made from `corpus/judged/training.jsonl` by `UPDATE_DOCS=1 cargo
-//! test -p pathtwin-explain`, and in `drawn.rs`, made from the lines of the drawn training
+//! test -p pathtwin-corpus`, and in `drawn.rs`, made from the lines of the drawn training
 //! scenarios by the same of `pathtwin-validation`. `docs/corpus.md` and `docs/drawn.md` have the
 //! results on scenarios that were not used for making rules.
 
@@ -24,7 +24,7 @@ use drawn::DRAWN;
 use model::cause::CauseCode;
 use table::Table;
 
-pub(crate) use table::Counts;
+pub use table::Counts;
 
 /// Correct findings and all findings with the quick plan on drawn scenarios that were not used for
 /// the rules of that time, the last 48 of draw 1 (37 of 39) and the first 72 of draw 2 (59 of 65):

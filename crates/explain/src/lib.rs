@@ -13,8 +13,6 @@ mod brief;
 pub mod calibration;
 pub mod cause;
 mod causes;
-pub mod compose;
-pub mod corpus;
 mod judge;
 mod next;
 pub mod pages;
@@ -24,5 +22,5 @@ mod summary;
 pub mod verdict;
 
 pub use causes::{registry, titles};
-pub use judge::judge;
+pub use judge::{judge, judge_with_strength};
 pub use next::next;

@@ -1,9 +1,7 @@
 //! Each cause on composed Runs: found where present, and not elsewhere.
 
-use explain::{
-    compose::{Line, Scene, run},
-    judge,
-};
+use corpus::compose::{Line, Scene, run};
+use explain::judge;
 use model::{
     evidence::{CoreShares, CpuUse, ThreadRole, ThreadUse},
     findings::{Findings, RemedyClass, Severity},

@@ -4,10 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use explain::{
-    compose::{Line, Scene, Tunnel, run},
-    judge,
-};
+use corpus::compose::{Line, Scene, Tunnel, run};
+use explain::judge;
 use model::{
     facts::{PathFacts, TunnelPath},
     findings::Findings,

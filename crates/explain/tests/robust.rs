@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use explain::{
-    compose::{Line, Machine, Scene, Tunnel, run},
-    judge,
-};
+use corpus::compose::{Line, Machine, Scene, Tunnel, run};
+use explain::judge;
 use model::{findings::Findings, run::Run};
 use proptest::prelude::*;
 use serde_json::Value;

@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use explain::{
-    compose::{Line, Scene, run},
-    judge,
-};
+use corpus::compose::{Line, Scene, run};
+use explain::judge;
 use model::{
     findings::Findings,
     run::{Probes, Run, ThirdAnswers, ThirdPoint},

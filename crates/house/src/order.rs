@@ -39,7 +39,7 @@ pub fn breaches(workspace: &Path) -> Vec<String> {
 
 /// Crates that a crate must not use although they are above it: the column "must not" of the table,
 /// as far as a use would show it.
-const FORBIDDEN: [(&str, &[&str]); 3] = [
+const FORBIDDEN: [(&str, &[&str]); 4] = [
     // It neither judges nor computes statistics: Findings come from its caller, and quantities from
     // `analysis`.
     ("report", &["explain", "stats", "store"]),
@@ -47,6 +47,8 @@ const FORBIDDEN: [(&str, &[&str]); 3] = [
     ("analysis", &["explain"]),
     // Rules may use measurements only, never the truth of a lab.
     ("explain", &["lab", "testbed"]),
+    // What tests need only is no part of the program.
+    ("pathtwin", &["attack", "corpus", "package", "validation"]),
 ];
 
 /// Uses of crates that the rules of a crate forbid, in words. Uses in tests do not count.

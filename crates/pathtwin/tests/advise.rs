@@ -8,7 +8,7 @@ mod common;
 use std::{path::Path, process::Output};
 
 use common::{pathtwin, text};
-use explain::compose::{self, Scene};
+use corpus::compose::{self, Scene};
 use model::net::Direction;
 
 /// `advise` of a document with this text.

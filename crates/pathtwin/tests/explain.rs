@@ -7,7 +7,7 @@ mod common;
 use std::{io::Write, path::PathBuf, process::Stdio};
 
 use common::{pathtwin, text};
-use explain::compose::{Line, Scene, run};
+use corpus::compose::{Line, Scene, run};
 use model::findings::Findings;
 
 /// A Run of a path that loses packets at random, in a file.

@@ -9,7 +9,7 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{pathtwin, text};
-use explain::compose::{self, Scene};
+use corpus::compose::{self, Scene};
 use model::{
     net::Direction,
     run::Run,

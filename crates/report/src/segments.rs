@@ -62,7 +62,7 @@ fn spread(spread: &Spread, unit: fn(f64) -> Value) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use explain::compose::{Scene, run};
+    use corpus::compose::{Scene, run};
     use model::run::{SegmentRate, ThirdAnswers, ThirdPoint};
 
     use super::*;

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use explain::compose::{self, Line, Scene};
+use corpus::compose::{self, Line, Scene};
 use model::{
     advice::{Advice, AdviceFigure, Effect, Goal},
     cell::{self, Cell, Queue},

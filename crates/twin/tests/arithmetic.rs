@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use explain::compose::{self, Line, Scene};
+use corpus::compose::{self, Line, Scene};
 use model::{
     cell::{self, Cell, Queue},
     job,

@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use explain::corpus::Outcome;
+use corpus::Outcome;
 
 /// The guest program: the one named, or the optimised one of `make build`.
 fn guest() -> PathBuf {

@@ -62,7 +62,7 @@ fn confidence_is_based_on_the_stored_training_lines() {
         .collect();
     let heading = "//! Counts of drawn scenarios, made from corpus/judged/drawn-*.jsonl by `UPDATE_DOCS=1 \
                    cargo test -p\n//! pathtwin-validation`.";
-    let expected = explain::corpus::table(heading, "DRAWN", &score::counts(&training));
+    let expected = corpus::table(heading, "DRAWN", &score::counts(&training));
     let file = root().join("crates/explain/src/calibration/drawn.rs");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&file, &expected).unwrap();

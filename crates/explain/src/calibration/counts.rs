@@ -1,5 +1,5 @@
 //! Counts of the corpus, made from corpus/judged/training.jsonl by `UPDATE_DOCS=1 cargo test -p
-//! pathtwin-explain`.
+//! pathtwin-corpus`.
 
 use model::cause::CauseCode;
 

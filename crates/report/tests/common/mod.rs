@@ -3,7 +3,7 @@
 // Not every test program uses all helpers.
 #![allow(dead_code, missing_docs)]
 
-use explain::compose::{self, Line, Scene};
+use corpus::compose::{self, Line, Scene};
 use model::{
     advice::{
         ADVICE_SCHEMA, Advice, AdviceFigure, Change, Effect, Goal, NotTried, Origin, Outcome,

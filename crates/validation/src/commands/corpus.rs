@@ -8,10 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use explain::{
-    compose,
-    corpus::{File, Outcome, Part, Scenario, Source},
-};
+use corpus::{File, Outcome, Part, Scenario, Source, compose};
 use lab::{Config, Lab, LabError};
 use model::{cell::Cell, job, plan::Plan, run::Run, spec::Spec};
 
@@ -32,9 +29,9 @@ const WALL_LIMIT: Duration = Duration::from_secs(3600);
 pub(crate) fn corpus(arguments: &Corpus, form: Form) -> Result<ExitCode, Failure> {
     let dir = arguments.corpus.as_deref().unwrap_or(Path::new("corpus"));
     let judged = judged(dir, arguments)?;
-    let score = explain::corpus::score(&judged);
+    let score = corpus::score(&judged);
     match form {
-        Form::Text => format::text(&explain::corpus::markdown(&score))?,
+        Form::Text => format::text(&corpus::markdown(&score))?,
         Form::Json => format::json(&score)?,
         Form::Jsonl => format::json_lines(&judged)?,
     }

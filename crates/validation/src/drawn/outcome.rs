@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use explain::{corpus::judge_with_strength, registry, verdict::Strength};
+use explain::{judge_with_strength, registry, verdict::Strength};
 use model::{
     cause::CauseCode,
     findings::{Place, RemedyClass, Severity},

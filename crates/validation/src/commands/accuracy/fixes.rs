@@ -5,8 +5,8 @@ use std::{
     time::Duration,
 };
 
+use ::corpus::{Part, Scenario, Source};
 use anyhow::Context;
-use explain::corpus::{Part, Scenario, Source};
 use model::{
     advice::{Goal, Tried},
     cause::CauseCode,

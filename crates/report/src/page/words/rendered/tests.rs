@@ -3,10 +3,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use explain::{
-    compose,
-    corpus::{File, Part, Source},
-};
+use corpus::{File, Part, Source, compose};
 use model::{
     advice::AdviceFigure,
     cause::CauseCode,

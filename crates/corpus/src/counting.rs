@@ -1,11 +1,11 @@
-//! Counts of findings: the table behind [`crate::calibration`].
+//! Counts of findings: the table behind [`explain::calibration`].
 
 use std::{collections::BTreeMap, fmt::Write};
 
+use explain::calibration::Counts;
 use model::cause::CauseCode;
 
-use super::Outcome;
-use crate::calibration::Counts;
+use crate::outcome::Outcome;
 
 /// Counts findings by cause and strength.
 pub fn count(outcomes: &[Outcome]) -> BTreeMap<CauseCode, [[u32; 2]; 3]> {
@@ -24,7 +24,7 @@ pub fn count(outcomes: &[Outcome]) -> BTreeMap<CauseCode, [[u32; 2]; 3]> {
 /// The text of `counts.rs`.
 pub fn source(outcomes: &[Outcome]) -> String {
     let heading = "//! Counts of the corpus, made from corpus/judged/training.jsonl by `UPDATE_DOCS=1 \
-                   cargo test -p\n//! pathtwin-explain`.";
+                   cargo test -p\n//! pathtwin-corpus`.";
     table(heading, "COUNTS", &count(outcomes))
 }
 

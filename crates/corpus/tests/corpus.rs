@@ -7,11 +7,8 @@
 
 use std::{collections::BTreeSet, path::PathBuf};
 
-use explain::{
-    compose,
-    corpus::{File, Outcome, Part, Scenario, Source, markdown, score},
-    registry,
-};
+use corpus::{File, Outcome, Part, Scenario, Source, compose, markdown, score};
+use explain::registry;
 
 /// Command that regenerates the results.
 const ANEW: &str =
@@ -204,7 +201,7 @@ fn confidence_is_not_overstated() {
 
 #[test]
 fn the_counts_behind_confidence_are_those_of_training() {
-    let counts = explain::corpus::source(&reviewed(Part::Training));
+    let counts = corpus::source(&reviewed(Part::Training));
     current("crates/explain/src/calibration/counts.rs", &counts);
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt::Write};
 
-use super::Score;
+use crate::score::Score;
 
 /// The tables, in Markdown.
 pub fn markdown(score: &Score) -> String {

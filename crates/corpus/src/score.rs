@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use explain::{calibration, registry};
 use model::{cause::CauseCode, findings::RemedyClass};
 use serde::Serialize;
 
-use super::Outcome;
-use crate::{calibration, registry};
+use crate::outcome::Outcome;
 
 /// Counts over many scenarios.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -184,8 +184,10 @@ fn wrong_congestion_control(outcome: &Outcome) -> bool {
 mod tests {
     use model::findings::{Place, Severity};
 
+    use explain::verdict::Strength;
+
     use super::*;
-    use crate::{corpus::Found, verdict::Strength};
+    use crate::outcome::Found;
 
     fn outcome(
         cause: &[CauseCode],

@@ -1,17 +1,4 @@
-//! The corpus: scenarios with their true causes, and the results of the rules on them.
-//!
-//! A scenario is a lab path in the grammar of specs, or a composed [`Scene`]. Its true causes are
-//! used only for the score; the rules get the Run.
-//!
-//! ****Training and evaluation are separated by construction.** A scenario whose name hashes to a
-//! multiple of three is held out: it is not used for making rules and thresholds. The others run
-//! with a seed below [`EVALUATION`] in training and above it in evaluation, so that no Run of the
-//! evaluation was seen while rules were written.
-
-mod counting;
-mod outcome;
-mod score;
-mod text;
+//! Scenarios: lab paths and composed Runs, with their true causes.
 
 use std::fmt;
 
@@ -19,12 +6,6 @@ use model::{cause::CauseCode, units::Seed};
 use serde::Deserialize;
 
 use crate::compose::Scene;
-
-pub use crate::judge::judge_with_strength;
-pub use counting::{count, source, table};
-pub use outcome::{Found, Outcome};
-pub use score::{Bin, Counts, Score, score};
-pub use text::markdown;
 
 /// First seed of the evaluation; seeds below are for training.
 pub const EVALUATION: u64 = 1000;

@@ -1,8 +1,9 @@
 //! Results of scenarios: the lines of the reviewed snapshot.
 //!
 //! A line has the strength of each finding instead of its confidence, which is calibrated from many
-//! such lines ([`crate::calibration`]).
+//! such lines ([`explain::calibration`]).
 
+use explain::{judge_with_strength, verdict::Strength};
 use model::{
     cause::CauseCode,
     findings::{Finding, Place, Severity},
@@ -10,8 +11,7 @@ use model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Part, Scenario, Source};
-use crate::{judge::judge_with_strength, verdict::Strength};
+use crate::scenario::{Part, Scenario, Source};
 
 /// A scenario and the findings of its Run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
