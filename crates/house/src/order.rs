@@ -93,6 +93,7 @@ mod tests {
             ),
             ("analysis", "[dependencies]\nstats.workspace = true\n"),
             ("explain", "[dependencies]\nanalysis.workspace = true\n"),
+            ("pathtwin", "[dev-dependencies]\ncorpus.workspace = true\n"),
         ] {
             let own = folder.path().join("crates").join(name);
             fs::create_dir_all(&own).unwrap();
