@@ -2,6 +2,7 @@
 
 use crate::{
     run::{Better, Unit},
+    text,
     text::{Text, Value},
 };
 
@@ -78,6 +79,20 @@ impl WatchFigure {
     /// Returns true if it comes from probes, not from loads.
     pub const fn is_of_probes(self) -> bool {
         matches!(self, Self::Rtt | Self::Lost)
+    }
+}
+
+/// A change of a figure from one value to another; `share`: after over before, less one, if that is
+/// known.
+pub fn shift(before: Value, after: Value, share: Option<f64>) -> Text {
+    let shift = text!("{before} to {after}", before = before, after = after);
+    let by = |share: f64| Value::Share(share.abs());
+    match share {
+        None => shift,
+        Some(share) if share < 0.0 => {
+            text!("{shift}, {by} lower", shift = shift, by = by(share))
+        }
+        Some(share) => text!("{shift}, {by} higher", shift = shift, by = by(share)),
     }
 }
 

@@ -31,7 +31,7 @@ use model::{findings::Findings, row::Rows, run::Run};
 use crate::{documents::Documents, time};
 
 use frame::Section;
-use words::Words;
+use words::{Words, label};
 
 pub use frame::policy;
 pub use words::Lang;
@@ -58,26 +58,26 @@ pub fn html(documents: &Documents, lang: Lang, program: &str) -> String {
     }
     sections.extend(documents.twin.as_ref().map(|twin| Section {
         id: "twin",
-        title: "twin-title",
-        nav: "nav-twin",
+        title: label::twin_title(),
+        nav: label::nav_twin(),
         body: twin::html(twin, &words),
     }));
     sections.extend(documents.advice.as_ref().map(|advice| Section {
         id: "advice",
-        title: "advice-title",
-        nav: "nav-advice",
+        title: label::advice_title(),
+        nav: label::nav_advice(),
         body: advice::html(advice, &words),
     }));
     sections.extend((!documents.changes.is_empty()).then(|| Section {
         id: "change",
-        title: "change-title",
-        nav: "nav-change",
+        title: label::change_title(),
+        nav: label::nav_change(),
         body: proof::html(&documents.changes, &words),
     }));
     sections.push(Section {
         id: "again",
-        title: "again-title",
-        nav: "nav-again",
+        title: label::again_title(),
+        nav: label::nav_again(),
         body: reproduce::html(documents, &words, program),
     });
     frame::page(&frame::Page {
@@ -108,18 +108,15 @@ fn title(documents: &Documents) -> String {
 fn run_head(run: &Run, words: &Words) -> Markup {
     let count = run.samples.iter().filter(|s| s.valid).count();
     let span = crate::run::span(run.took_s);
-    let lasted = words.fill(
-        if run.lab { "head-virtual" } else { "head-took" },
-        &[("span", span.into())],
-    );
-    let samples = words.fill(
-        "head-samples",
-        &[("all", run.samples.len().into()), ("count", count.into())],
-    );
-    let plan = words.fill("head-plan", &[("plan", run.plan.name.as_str().into())]);
+    let lasted = words.label(match run.lab {
+        true => label::head_virtual(span),
+        false => label::head_took(span),
+    });
+    let samples = words.label(label::head_samples(count, run.samples.len()));
+    let plan = words.label(label::head_plan(&run.plan.name));
     html! {
         p.meta {
-            span { (words.label("head-run")) " " code { (run.id) } }
+            span { (words.label(label::head_run())) " " code { (run.id) } }
             @if run.started_us > 0 { span { (time::utc(run.started_us)) " UTC" } }
             span { (plan) }
             span { (lasted) }
@@ -128,19 +125,18 @@ fn run_head(run: &Run, words: &Words) -> Markup {
         @for missing in &run.unreached {
             @let why = words.render(&missing.why);
             p.warning {
-                (words.fill("not-reached", &[("what", missing.far.to_string().into())]))
+                (words.label(label::not_reached(missing.far)))
                 " (" span lang=[why.lang] { (why.text) } ")"
             }
         }
         @for caveat in run.caveats.iter().map(|caveat| words.render(caveat)) {
-            p.warning { strong { (words.label("not-measured")) } " " span lang=[caveat.lang] { (caveat.text) } }
+            p.warning { strong { (words.label(label::not_measured())) } " " span lang=[caveat.lang] { (caveat.text) } }
         }
         @if let Some(lacks) = analysis::shortfall::of(run) {
-            @let counts = [("valid", lacks.valid.into()), ("all", lacks.all.into())];
-            p.warning { strong { (words.fill("too-few", &counts)) } }
+            p.warning { strong { (words.label(label::too_few(lacks.valid, lacks.all))) } }
         }
         @if let Some(why) = run.cut_short.as_ref().map(|why| words.render(why)) {
-            p.warning { strong { (words.label("head-cut-short")) } " " span lang=[why.lang] { (why.text) } }
+            p.warning { strong { (words.label(label::head_cut_short())) } " " span lang=[why.lang] { (why.text) } }
         }
     }
 }
@@ -162,44 +158,44 @@ fn run_sections(
     [
         section(
             "layers",
-            "nav-layers",
+            label::nav_layers(),
             layers::title(run),
             layers::html(run, words),
         ),
         section(
             "time",
-            "nav-time",
-            "time-title",
+            label::nav_time(),
+            label::time_title(),
             timeline::html(run, words, charts),
         ),
         section(
             "delay",
-            "nav-delay",
-            "delay-title",
+            label::nav_delay(),
+            label::delay_title(),
             delay::html(run, words, charts),
         ),
         section(
             "loss",
-            "nav-loss",
-            "loss-title",
+            label::nav_loss(),
+            label::loss_title(),
             loss::of_run(run, words, charts),
         ),
         section(
             "causes",
-            "nav-causes",
-            "causes-title",
+            label::nav_causes(),
+            label::causes_title(),
             verdict::rest(findings, words),
         ),
         section(
             "hosts",
-            "nav-hosts",
-            "hosts-title",
+            label::nav_hosts(),
+            label::hosts_title(),
             Some(hosts::html(run, words)),
         ),
         section(
             "doubts",
-            "nav-doubts",
-            "doubts-title",
+            label::nav_doubts(),
+            label::doubts_title(),
             layers::doubts(run, words),
         ),
     ]
@@ -219,8 +215,8 @@ fn matrix_section(
     let ids = ["matrix", "matrix-2", "matrix-3", "matrix-4"];
     Some(Section {
         id: ids.get(number).copied()?,
-        title: "matrix-title",
-        nav: "nav-matrix",
+        title: label::matrix_title(),
+        nav: label::nav_matrix(),
         body: matrix::html(rows, words, charts, number, lead),
     })
 }

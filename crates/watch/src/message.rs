@@ -191,20 +191,8 @@ impl FigureChange {
 
     fn text(&self) -> Text {
         let show = |value| self.figure.kind.value(value);
-        let change = text!(
-            "{figure}: {before} to {after}",
-            figure = self.name(),
-            before = show(self.before),
-            after = show(self.after)
-        );
-        let by = |share: f64| Value::Share(share.abs());
-        match self.change {
-            None => change,
-            Some(share) if share < 0.0 => {
-                text!("{change}, {by} lower", change = change, by = by(share))
-            }
-            Some(share) => text!("{change}, {by} higher", change = change, by = by(share)),
-        }
+        let shift = model::watch::shift(show(self.before), show(self.after), self.change);
+        text!("{figure}: {shift}", figure = self.name(), shift = shift)
     }
 }
 

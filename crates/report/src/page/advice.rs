@@ -6,10 +6,10 @@ use model::{
     advice::{Advice, AdviceFigure, Effect, Outcome, Tried},
     net::Direction,
     remedy::{Dialect, commands},
-    text::Value,
+    text::{Text, Value},
 };
 
-use super::words::Words;
+use super::words::{Words, label};
 
 /// Size of the picture of a direction, and its margins.
 const WIDTH: f64 = 640.0;
@@ -23,13 +23,13 @@ pub(super) fn html(advice: &Advice, words: &Words) -> Markup {
     html! {
         p { strong lang=[text.lang] { (text.capital()) (text.stop()) } }
         @if let Some(settle) = &advice.settle {
-            p.note { (words.fill("twin-settle", &[("what", Value::Text(settle.clone()))])) }
+            p.note { (words.label(label::twin_settle(settle.clone()))) }
         }
         @for direction in [Direction::Down, Direction::Up] { (picture(advice, direction, words)) }
         (table(advice, words))
         @if !advice.not_tried.is_empty() {
             details.more {
-                summary { (words.label("advice-not-tried")) }
+                summary { (words.label(label::advice_not_tried())) }
                 ul { @for one in &advice.not_tried {
                     @let (name, why) = (words.render(&one.name), words.render(&one.why));
                     li { strong lang=[name.lang] { (name.text) } ": " span lang=[why.lang] { (why.text) } }
@@ -88,10 +88,7 @@ fn picture(advice: &Advice, direction: Direction, words: &Words) -> Markup {
     let mut all: Vec<Outcome> = points.iter().map(|(_, _, o)| *o).collect();
     all.push(unchanged);
     let scale = Scale::of(&all);
-    let caption = words.fill(
-        "advice-picture",
-        &[("direction", words.direction(direction).into())],
-    );
+    let caption = words.label(label::advice_picture(direction));
     html! {
         figure.chart {
             svg.remedies role="img" aria-label=(caption) viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) {
@@ -131,7 +128,7 @@ fn axes(scale: &Scale, words: &Words) -> Markup {
             @let bps = share * scale.most_bps / 1.05;
             (text(LEFT - 6.0, scale.y(bps) + 4.0, "end", crate::number::short(bps / 1e6)))
         }
-        (text(f64::midpoint(LEFT, WIDTH), HEIGHT - 6.0, "middle", words.label("advice-x")))
+        (text(f64::midpoint(LEFT, WIDTH), HEIGHT - 6.0, "middle", words.label(label::advice_x())))
         (text(LEFT, EDGE - 2.0, "start", "Mbit/s".to_owned()))
     }
 }
@@ -184,7 +181,7 @@ fn cross(scale: &Scale, unchanged: &Outcome, words: &Words) -> Markup {
     };
     html! {
         path d=(lines) stroke="currentColor" stroke-width="3" fill="none" {}
-        text x=(format!("{at:.1}")) y=(format!("{:.1}", y + 4.0)) text-anchor=(anchor) font-size="12" fill="currentColor" { (words.label("advice-unchanged")) }
+        text x=(format!("{at:.1}")) y=(format!("{:.1}", y + 4.0)) text-anchor=(anchor) font-size="12" fill="currentColor" { (words.label(label::advice_unchanged())) }
     }
 }
 
@@ -212,18 +209,18 @@ fn table(advice: &Advice, words: &Words) -> Markup {
         } }
     };
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.label("advice-table")) { table.figures {
-            caption { (words.label("advice-table")) }
+        div.wide tabindex="0" role="group" aria-label=(words.label(label::advice_table())) { table.figures {
+            caption { (words.label(label::advice_table())) }
             thead { tr {
-                th scope="col" { (words.label("advice-remedy")) }
-                th.number scope="col" { (words.label("advice-goodput-down")) }
-                th.number scope="col" { (words.label("advice-goodput-up")) }
-                th.number scope="col" { (words.label("advice-rtt-down")) }
-                th.number scope="col" { (words.label("advice-rtt-up")) }
-                th scope="col" { (words.label("advice-effect")) }
+                th scope="col" { (words.label(label::advice_remedy())) }
+                th.number scope="col" { (words.label(label::advice_goodput_down())) }
+                th.number scope="col" { (words.label(label::advice_goodput_up())) }
+                th.number scope="col" { (words.label(label::advice_rtt_down())) }
+                th.number scope="col" { (words.label(label::advice_rtt_up())) }
+                th scope="col" { (words.label(label::advice_effect())) }
             } }
             tbody {
-                tr { th scope="row" { (words.label("advice-unchanged")) } (cells(&advice.unchanged.outcomes)) td {} }
+                tr { th scope="row" { (words.label(label::advice_unchanged())) } (cells(&advice.unchanged.outcomes)) td {} }
                 @for (place, tried) in advice.tried.iter().enumerate() {
                     tr id=(format!("remedy-{place}")) {
                         th scope="row" { (name(tried, words)) (how(tried, words)) }
@@ -262,8 +259,8 @@ fn how(tried: &Tried, words: &Words) -> Markup {
         }
         @if !all.is_empty() {
             details.more {
-                summary { (words.label("advice-commands")) }
-                pre tabindex="0" aria-label=(words.label("advice-commands")) { code { (all.join("\n")) } }
+                summary { (words.label(label::advice_commands())) }
+                pre tabindex="0" aria-label=(words.label(label::advice_commands())) { code { (all.join("\n")) } }
             }
         }
     }
@@ -276,12 +273,12 @@ fn shown(outcomes: &[Outcome], direction: Direction, figure: AdviceFigure) -> St
     value.map_or_else(String::new, |value| crate::number::short(value / scale))
 }
 
-fn effect(effect: Effect) -> &'static str {
+fn effect(effect: Effect) -> Text {
     match effect {
-        Effect::Helps => "advice-helps",
-        Effect::HelpsAtACost => "advice-cost",
-        Effect::Unsure => "advice-unsure",
-        Effect::Nothing => "advice-nothing",
-        Effect::Harms => "advice-harms",
+        Effect::Helps => label::advice_helps(),
+        Effect::HelpsAtACost => label::advice_cost(),
+        Effect::Unsure => label::advice_unsure(),
+        Effect::Nothing => label::advice_nothing(),
+        Effect::Harms => label::advice_harms(),
     }
 }

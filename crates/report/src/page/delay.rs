@@ -8,12 +8,13 @@ use maud::{Markup, html};
 use model::{
     net::{Direction, Layer},
     run::{Run, StepKind},
+    text::Value,
 };
 
 use super::{
     chart::{self, Axis, Chart, Line, figure, round},
     charts::Charts,
-    words::Words,
+    words::{Words, label},
 };
 use crate::number::short;
 
@@ -47,18 +48,15 @@ pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Mark
             Direction::Up => "delay-up",
         };
         charts.drawn.push(drawing(id, &groups, words));
-        let title = words.fill(
-            "delay-load",
-            &[("direction", words.direction(direction).into())],
-        );
+        let title = words.label(label::delay_load(direction));
         drawn.push(html! {
             h3 { (title) }
-            (figure(id, &caption(&groups, words), &words.label("values"), &table(&groups, words)))
+            (figure(id, &caption(&groups, words), &words.label(label::values()), &table(&groups, words)))
         });
     }
     (!drawn.is_empty()).then(|| {
         html! {
-            p.note { (words.label("delay-note")) }
+            p.note { (words.label(label::delay_note())) }
             div.pair { @for one in &drawn { div { (one) } } }
         }
     })
@@ -84,7 +82,11 @@ fn idle(view: &View<'_>, words: &Words) -> Option<Group> {
     let idle = view.idle()?;
     let samples = view.samples().filter(|s| s.key.step == StepKind::Idle);
     Some(Group {
-        name: format!("{} · {}", words.layer(view.layer), words.label("idle")),
+        name: format!(
+            "{} · {}",
+            words.layer(view.layer),
+            words.label(label::idle())
+        ),
         cc: None,
         layer: view.layer,
         all: Distribution::of(samples),
@@ -95,7 +97,7 @@ fn idle(view: &View<'_>, words: &Words) -> Option<Group> {
 fn loaded(dir: &DirectionView<'_>, load: &Load, words: &Words) -> Group {
     // A run without named congestion controls has one line for all loads.
     let name = match load.cc.as_str() {
-        "" => words.label("step-tcp"),
+        "" => words.label(label::step_tcp()),
         cc => cc.to_owned(),
     };
     let layer = dir.view.layer;
@@ -124,13 +126,13 @@ fn drawing(id: &str, groups: &[Group], words: &Words) -> Chart {
     Chart {
         id: id.to_owned(),
         x: Axis {
-            label: words.label("axis-round-trip"),
+            label: words.label(label::axis_round_trip()),
             log: most > 12.0 * least,
             from: None,
             to: None,
         },
         y: Axis {
-            label: words.label("axis-share"),
+            label: words.label(label::axis_share()),
             log: false,
             from: Some(0.0),
             to: Some(100.0),
@@ -155,15 +157,18 @@ fn caption(groups: &[Group], words: &Words) -> String {
         .iter()
         .filter_map(|g| {
             let [p50, p95, _] = g.percentiles_us;
-            let name = ("name", g.name.as_str().into());
-            let p50 = ("p50", ms(p50?).into());
-            Some(match p95 {
-                Some(p95) => words.fill("delay-summary", &[name, p50, ("p95", ms(p95).into())]),
-                None => words.fill("delay-summary-median", &[name, p50]),
-            })
+            let (name, p50) = (g.name.as_str(), Value::Us(p50?));
+            Some(words.label(match p95 {
+                Some(p95) => label::delay_summary(name, p50, Value::Us(p95)),
+                None => label::delay_summary_median(name, p50),
+            }))
         })
         .collect();
-    format!("{}{}", words.label("delay-summary-lead"), parts.join("; "))
+    format!(
+        "{}{}",
+        words.label(label::delay_summary_lead()),
+        parts.join("; ")
+    )
 }
 
 fn ms(us: f64) -> String {
@@ -173,12 +178,12 @@ fn ms(us: f64) -> String {
 fn table(groups: &[Group], words: &Words) -> Markup {
     let cell = |us: Option<f64>| us.map(ms).unwrap_or_default();
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.label("values")) {
+        div.wide tabindex="0" role="group" aria-label=(words.label(label::values())) {
             table.figures {
                 thead { tr {
-                    th scope="col" { (words.label("axis-round-trip")) }
+                    th scope="col" { (words.label(label::axis_round_trip())) }
                     @for name in ["min", "p50", "p95", "p99", "max"] { th.number scope="col" { (name) } }
-                    th.number scope="col" { (words.label("probes")) }
+                    th.number scope="col" { (words.label(label::probes())) }
                 } }
                 tbody { @for g in groups { tr {
                     th scope="row" { (g.name) }

@@ -2,13 +2,14 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use model::text::Text;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{
     chart::Chart,
     charts::{Charts, Timeline},
-    words::Words,
+    words::{Words, label},
 };
 
 /// uPlot 1.6.32 from npm, MIT: charts of time series, 50 kB, no dependencies.
@@ -24,12 +25,12 @@ const PAGE: usize = 490_000;
 /// Minimum and maximum space for timelines.
 const TIMELINES: std::ops::RangeInclusive<usize> = 60_000..=300_000;
 
-/// One section: anchor, keys of its names, content.
+/// One section: anchor, names, content.
 pub(super) struct Section {
     pub(super) id: &'static str,
-    pub(super) title: &'static str,
-    /// Key of its short name in the table of contents.
-    pub(super) nav: &'static str,
+    pub(super) title: Text,
+    /// Its short name in the table of contents.
+    pub(super) nav: Text,
     pub(super) body: Markup,
 }
 
@@ -55,25 +56,27 @@ struct Data<'a> {
 /// Placeholder for a number in texts of the script.
 const PLACEHOLDER: &str = "…";
 
-/// Keys of the texts used by the script.
-const SCRIPT_WORDS: [&str; 16] = [
-    "copy",
-    "copied",
-    "panel-goodput",
-    "panel-cwnd",
-    "panel-cwnd-kb",
-    "panel-delay",
-    "panel-retransmitted",
-    "series-rtt",
-    "series-queue",
-    "series-probe",
-    "series-probe-low",
-    "axis-time",
-    "time-left-out",
-    "time-bucket",
-    "time-window",
-    "broken",
-];
+/// Texts of the script, by the names that it uses.
+pub(super) fn script_words() -> [(&'static str, Text); 16] {
+    [
+        ("copy", label::copy()),
+        ("copied", label::copied()),
+        ("panel-goodput", label::panel_goodput()),
+        ("panel-cwnd", label::panel_cwnd()),
+        ("panel-cwnd-kb", label::panel_cwnd_kb()),
+        ("panel-delay", label::panel_delay()),
+        ("panel-retransmitted", label::panel_retransmitted()),
+        ("series-rtt", label::series_rtt()),
+        ("series-queue", label::series_queue()),
+        ("series-probe", label::series_probe()),
+        ("series-probe-low", label::series_probe_low()),
+        ("axis-time", label::axis_time()),
+        ("time-left-out", label::time_left_out(PLACEHOLDER)),
+        ("time-bucket", label::time_bucket(PLACEHOLDER)),
+        ("time-window", label::time_window()),
+        ("broken", label::broken()),
+    ]
+}
 
 pub(super) fn page(page: &Page<'_>) -> String {
     let words = page.words;
@@ -82,13 +85,8 @@ pub(super) fn page(page: &Page<'_>) -> String {
         lang: words.lang.tag(),
         charts: &page.charts.drawn,
         start: page.charts.start,
-        words: SCRIPT_WORDS
-            .map(|id| {
-                (
-                    id,
-                    words.fill(id, &[("n", PLACEHOLDER.into()), ("ms", PLACEHOLDER.into())]),
-                )
-            })
+        words: script_words()
+            .map(|(name, text)| (name, words.label(text)))
             .to_vec(),
     };
     let policy = policy();
@@ -111,12 +109,12 @@ pub(super) fn page(page: &Page<'_>) -> String {
                 style { (PreEscaped(style)) }
             }
             body {
-                a.skip href="#main" { (words.label("skip")) }
+                a.skip href="#main" { (words.label(label::skip())) }
                 header {
-                    nav aria-label=(words.label("contents")) {
+                    nav aria-label=(words.label(label::contents())) {
                         span.brand { "pathtwin" }
                         ul { @for s in &page.sections {
-                            li { a href={ "#" (s.id) } { (words.label(s.nav)) } }
+                            li { a href={ "#" (s.id) } { (words.label(s.nav.clone())) } }
                         } }
                     }
                 }
@@ -124,12 +122,12 @@ pub(super) fn page(page: &Page<'_>) -> String {
                     (page.top)
                     @for s in &page.sections {
                         section id=(s.id) aria-labelledby={ (s.id) "-title" } {
-                            h2 id={ (s.id) "-title" } { (words.label(s.title)) }
+                            h2 id={ (s.id) "-title" } { (words.label(s.title.clone())) }
                             (s.body)
                         }
                     }
                 }
-                footer { p { "pathtwin " (page.program) " · " (words.label("footer")) } }
+                footer { p { "pathtwin " (page.program) " · " (words.label(label::footer())) } }
                 script type="application/json" id="data" { (PreEscaped(data)) }
                 @if let Some(packed) = pack(&page.charts.timelines, room) {
                     script type="text/plain" id="timelines" { (packed) }

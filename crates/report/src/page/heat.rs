@@ -5,7 +5,7 @@ use analysis::repeats::{Summary, summaries};
 use maud::{Markup, html};
 use model::row::{Row, RowFigure};
 
-use super::words::Words;
+use super::words::{Words, label};
 use crate::{number::factor, printed::printed, terminal::factor_keys};
 
 /// Shades, from the lowest value to the highest.
@@ -76,7 +76,7 @@ impl Axes {
         if self.several_directions {
             parts.push(words.direction(row.direction));
         }
-        parts.join(&words.label("comma"))
+        parts.join(&words.label(label::comma()))
     }
 }
 
@@ -135,12 +135,12 @@ fn tables(figure: RowFigure, axes: &Axes, groups: &[Summary<'_>], words: &Words)
                 table.heat {
                     caption { (model::text::capital(&name)) @if let Some(unit) = &unit { span.unit { (unit) } }
                         @if !other.is_empty() { span.place { (other) } }
-                        @if let Some(n) = n { span.place { (words.fill("repeats", &[("n", n.into())])) } } }
+                        @if let Some(n) = n { span.place { (words.label(label::repeats(n))) } } }
                     thead { tr {
                         th scope="col" { (corner(axes)) }
                         @match &axes.across {
                             Some((_, levels)) => { @for level in levels { th scope="col" { (level) } } },
-                            None => th scope="col" { (words.label("heat-value")) },
+                            None => th scope="col" { (words.label(label::heat_value())) },
                         }
                     } }
                     tbody {
@@ -188,11 +188,11 @@ fn cell(
                             @let (low, high) = ((print)(i.low), (print)(i.high));
                             @if low != high { (low) "–" (high) " " }
                         }
-                        @if count { (words.fill("repeats", &[("n", spread.n.into())])) }
+                        @if count { (words.label(label::repeats(spread.n))) }
                     }
                 }
             }
-            None => td.none { (words.label("unknown")) },
+            None => td.none { (words.label(label::unknown())) },
         }
     }
 }

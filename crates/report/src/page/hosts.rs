@@ -4,10 +4,10 @@ use maud::{Markup, html};
 use model::{
     net::Side,
     run::{End, Run},
-    text::Value,
+    text::{Text, Value},
 };
 
-use super::words::Words;
+use super::words::{Words, label};
 use crate::facts::{Line, lines};
 
 /// A fact with the value of each host.
@@ -40,14 +40,14 @@ pub(super) fn html(run: &Run, words: &Words) -> Markup {
     let parameters = pairs(&near, &far, parameter);
     html! {
         (addresses(run, words))
-        (table(&host, words, "hosts-table"))
+        (table(&host, words, label::hosts_table()))
         @if !parameters.is_empty() {
             details.more {
-                summary { (words.fill("hosts-parameters", &[
-                    ("n", parameters.len().into()),
-                    ("differ", parameters.iter().filter(|p| p.differs()).count().into()),
-                ])) }
-                (table(&parameters, words, "hosts-parameters-table"))
+                summary { (words.label(label::hosts_parameters(
+                    parameters.len(),
+                    parameters.iter().filter(|p| p.differs()).count(),
+                ))) }
+                (table(&parameters, words, label::hosts_parameters_table()))
             }
         }
         @for (side, lines) in [(Side::Near, &near), (Side::Far, &far)] { (dir(side, lines, words)) }
@@ -108,20 +108,20 @@ fn pairs(near: &[Line], far: &[Line], of: fn(&Line) -> Option<(Value, Value)>) -
     pairs
 }
 
-fn table(pairs: &[Pair], words: &Words, label: &str) -> Markup {
+fn table(pairs: &[Pair], words: &Words, name: Text) -> Markup {
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.label(label)) {
+        div.wide tabindex="0" role="group" aria-label=(words.label(name)) {
             table.hosts {
                 thead { tr {
-                    th scope="col" { (words.label("hosts-what")) }
+                    th scope="col" { (words.label(label::hosts_what())) }
                     th scope="col" { (words.side(Side::Near)) }
                     th scope="col" { (words.side(Side::Far)) }
                 } }
                 tbody { @for pair in pairs {
                     tr.differs[pair.differs()] {
                         th scope="row" { (words.heading(&pair.name))
-                            @if pair.differs() { span.mark title=(words.label("hosts-differs")) {
-                                "≠" span.hidden { " " (words.label("hosts-differs")) } } } }
+                            @if pair.differs() { span.mark title=(words.label(label::hosts_differs())) {
+                                "≠" span.hidden { " " (words.label(label::hosts_differs())) } } } }
                         td { (value(pair.near.as_ref(), words)) }
                         td { (value(pair.far.as_ref(), words)) }
                     }
@@ -135,7 +135,7 @@ fn value(value: Option<&Value>, words: &Words) -> Markup {
     html! {
         @match value {
             Some(value) => (words.value(value)),
-            None => span.unknown { (words.label("unknown")) },
+            None => span.unknown { (words.label(label::unknown())) },
         }
     }
 }
@@ -147,7 +147,7 @@ fn dir(side: Side, lines: &[Line], words: &Words) -> Markup {
     html! {
         @if !after.is_empty() {
             details.more {
-                summary { (words.fill("hosts-path", &[("host", words.side(side).into())])) }
+                summary { (words.label(label::hosts_path(side))) }
                 div.dir { @for line in after {
                     @match line {
                         Line::Head(text) => { @let head = words.render(text); h3 lang=[head.lang] { (head.text) } },

@@ -7,10 +7,10 @@ use model::{
     text::Text,
 };
 
-use super::words::{Rendered, Words};
+use super::words::{Rendered, Words, label};
 use crate::{
     figures::{FigureRow, FigureTable, tables},
-    number::{percent, short},
+    number::short,
     printed::printed,
 };
 
@@ -27,11 +27,11 @@ const HEIGHT: f64 = 26.0;
 const MARGIN: f64 = 6.0;
 
 /// Key of the heading, which depends on the number of layers.
-pub(super) fn title(run: &Run) -> &'static str {
+pub(super) fn title(run: &Run) -> Text {
     if both(run) {
-        "layers-title"
+        label::layers_title()
     } else {
-        "figures-title"
+        label::figures_title()
     }
 }
 
@@ -47,13 +47,13 @@ pub(super) fn html(run: &Run, words: &Words) -> Option<Markup> {
     (!tables.is_empty()).then(|| {
         html! {
             @if both(run) { (legend(words)) }
-            p.note { (words.label("figures-note")) }
+            p.note { (words.label(label::figures_note())) }
             @for kind in FIRST {
                 @for table in first.iter().filter(|t| t.kind == kind) { (figures(table, families, words)) }
             }
             @if !other.is_empty() {
                 details.more {
-                    summary { (words.label("figures-all")) }
+                    summary { (words.label(label::figures_all())) }
                     @for table in &other { (figures(table, families, words)) }
                 }
             }
@@ -92,10 +92,10 @@ fn figures(table: &FigureTable<'_>, families: bool, words: &Words) -> Markup {
             table.figures data-kind=(table.kind) {
                 caption { (model::text::capital(&name)) @if let Some(unit) = unit { span.unit { (words.value(&unit)) } } }
                 thead { tr {
-                    th scope="col" { (words.label("what")) }
+                    th scope="col" { (words.label(label::what())) }
                     @for layer in &table.layers { th.number scope="col" { (words.layer(*layer)) } }
-                    @if compared { th.number scope="col" { (words.label("ratio")) } }
-                    th.drawn scope="col" { span.hidden { (words.label("drawn")) } }
+                    @if compared { th.number scope="col" { (words.label(label::ratio())) } }
+                    th.drawn scope="col" { span.hidden { (words.label(label::drawn())) } }
                 } }
                 tbody { @for row in &table.rows { (line(row, table, most, families, words)) } }
             }
@@ -133,7 +133,7 @@ fn line(
 fn value(figure: &Figure, words: &Words) -> Markup {
     let spread = &figure.spread;
     let print = printed(figure.kind.unit()).print;
-    let n = words.fill("repeats", &[("n", spread.n.into())]);
+    let n = words.label(label::repeats(spread.n));
     html! {
         data value=(spread.median) data-of=(layer_id(figure.key.layer)) { (print(spread.median)) }
         span.interval {
@@ -142,17 +142,14 @@ fn value(figure: &Figure, words: &Words) -> Markup {
             span { (n) }
         }
         @if let Some(drift) = figure.drift {
-            @let sign = if drift > 0.0 { "+" } else { "" };
-            span.drift { (words.fill("drift", &[("by", format!("{sign}{}", percent(drift)).into())])) }
+            span.drift { (words.label(label::drift(drift))) }
         }
     }
 }
 
 /// The range of a few values, called so.
 fn ranged(range: Range, print: fn(f64) -> String, words: &Words) -> String {
-    let ends = [range.low, range.high].map(|end| print(end).into());
-    let [low, high] = ends;
-    words.fill("range", &[("low", low), ("high", high)])
+    words.label(label::range(print(range.low), print(range.high)))
 }
 
 fn ratio(ratio: &Ratio, words: &Words) -> Markup {
@@ -218,13 +215,13 @@ pub(super) fn doubts(run: &Run, words: &Words) -> Option<Markup> {
     let nothing = invalid.is_empty() && run.notes.is_empty() && !run.lab;
     (!nothing).then(|| {
         html! {
-            @if run.lab { p { (words.label("doubts-lab")) } }
+            @if run.lab { p { (words.label(label::doubts_lab())) } }
             @if !run.notes.is_empty() {
                 ul { @for note in &run.notes { @let rendered = words.render(note); li lang=[rendered.lang] { (rendered.text) } } }
             }
             @if !invalid.is_empty() {
                 details.more {
-                    summary { (words.fill("doubts-invalid", &[("n", invalid.len().into())])) }
+                    summary { (words.label(label::doubts_invalid(invalid.len()))) }
                     ul { @for sample in invalid {
                         @let why: Vec<Rendered> = sample.invalid.iter().map(|i| words.render(&i.text())).collect();
                         li { (sample.number) ": " (words.layer(sample.key.layer)) ", "

@@ -11,14 +11,15 @@ use model::{
     net::{Direction, Layer},
     row::{Row, Rows},
     run::Run,
+    text::Value,
 };
 
 use super::{
     chart::{self, Axis, Chart, Line, Shape, figure, round},
     charts::Charts,
-    words::Words,
+    words::{Words, label},
 };
-use crate::number::{percent, short};
+use crate::number::short;
 
 /// Range of loss of the curves.
 const FROM: f64 = MIN_LOSS;
@@ -55,16 +56,15 @@ pub(super) fn of_run(run: &Run, words: &Words, charts: &mut Charts) -> Option<Ma
             Direction::Up => "loss-up",
         };
         charts.drawn.push(drawing(id, &points, &curves, words));
-        let dir = words.direction(dir.direction);
-        let title = words.fill("loss-direction", &[("direction", dir.into())]);
+        let title = words.label(label::loss_direction(dir.direction));
         drawn.push(html! {
             h3 { (title) }
-            (figure(id, &caption(&points, words), &words.label("values"), &table(&points, words)))
+            (figure(id, &caption(&points, words), &words.label(label::values()), &table(&points, words)))
         });
     }
     (!drawn.is_empty()).then(|| {
         html! {
-            p.note { (words.label("loss-note")) }
+            p.note { (words.label(label::loss_note())) }
             div.pair { @for one in &drawn { div { (one) } } }
         }
     })
@@ -109,9 +109,9 @@ pub(super) fn of_rows(rows: &Rows, words: &Words, charts: &mut Charts, id: &str)
     let points: Vec<Point> = settings.into_iter().map(point).collect();
     charts.drawn.push(drawing(id, &points, &curves, words));
     Some(html! {
-        h3 { (words.label("loss-title")) }
-        p.note { (words.label("loss-note-rows")) }
-        (figure(id, &caption(&points, words), &words.label("values"), &table(&points, words)))
+        h3 { (words.label(label::loss_title())) }
+        p.note { (words.label(label::loss_note_rows())) }
+        (figure(id, &caption(&points, words), &words.label(label::values()), &table(&points, words)))
     })
 }
 
@@ -135,7 +135,7 @@ fn drawing(id: &str, points: &[Point], curves: &[Curve], words: &Words) -> Chart
     ccs.dedup();
     let colour = |cc: Option<&str>| cc.map_or(0, |cc| chart::colour(cc, &ccs));
     let curves = curves.iter().map(|c| Line {
-        name: words.fill("loss-model", &[("cc", c.cc.as_str().into())]),
+        name: words.label(label::loss_model(&c.cc)),
         colour: colour(Some(&c.cc)),
         dash: 1 + colour(Some(&c.cc)) % 2,
         points: None,
@@ -172,13 +172,13 @@ fn drawing(id: &str, points: &[Point], curves: &[Curve], words: &Words) -> Chart
     Chart {
         id: id.to_owned(),
         x: Axis {
-            label: words.label("axis-loss"),
+            label: words.label(label::axis_loss()),
             log: true,
             from: Some((low / 2.0).max(FROM) * 100.0),
             to: Some((high * 2.0).min(TO) * 100.0),
         },
         y: Axis {
-            label: words.label("axis-goodput"),
+            label: words.label(label::axis_goodput()),
             log: true,
             from: None,
             to: None,
@@ -197,38 +197,36 @@ fn bar(point: &LossPoint) -> [f64; 4] {
     [from, x, low / 1e6, high / 1e6].map(round)
 }
 
-/// The loss of a point as text.
-fn lost(point: &LossPoint) -> String {
-    percent(if point.none { 0.0 } else { point.loss })
+/// The loss of a point.
+fn lost(point: &LossPoint) -> f64 {
+    if point.none { 0.0 } else { point.loss }
 }
 
 fn caption(points: &[Point], words: &Words) -> String {
     let parts: Vec<String> = points
         .iter()
         .map(|p| {
-            words.fill(
-                "loss-summary",
-                &[
-                    ("name", p.name.as_str().into()),
-                    ("goodput", short(p.at.goodput_bps / 1e6).into()),
-                    ("loss", lost(&p.at).into()),
-                ],
-            )
+            let (goodput, lost) = (Value::Bps(p.at.goodput_bps), Value::Share(lost(&p.at)));
+            words.label(label::loss_summary(p.name.as_str(), goodput, lost))
         })
         .collect();
-    format!("{}{}", words.label("loss-summary-lead"), parts.join("; "))
+    format!(
+        "{}{}",
+        words.label(label::loss_summary_lead()),
+        parts.join("; ")
+    )
 }
 
 fn table(points: &[Point], words: &Words) -> Markup {
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.label("values")) {
+        div.wide tabindex="0" role="group" aria-label=(words.label(label::values())) {
             table.figures {
                 thead { tr {
-                    th scope="col" { (words.label("what")) }
-                    th.number scope="col" { (words.label("axis-loss")) }
-                    th.number scope="col" { (words.label("axis-goodput")) }
-                    th.number scope="col" { (words.label("loss-model-there")) }
-                    th.number scope="col" { (words.label("loss-model-ratio")) }
+                    th scope="col" { (words.label(label::what())) }
+                    th.number scope="col" { (words.label(label::axis_loss())) }
+                    th.number scope="col" { (words.label(label::axis_goodput())) }
+                    th.number scope="col" { (words.label(label::loss_model_there())) }
+                    th.number scope="col" { (words.label(label::loss_model_ratio())) }
                 } }
                 tbody { @for p in points { tr {
                     th scope="row" { (p.name) }

@@ -5,18 +5,19 @@ use analysis::{
     repeats::{Summary, reasons, summaries},
 };
 use maud::{Markup, html};
-use model::row::{Row, RowFigure, Rows};
+use model::{
+    row::{Row, RowFigure, Rows},
+    run::Unit,
+    text::Value,
+};
 
 use super::{
     charts::Charts,
     heat::{self, last},
     loss,
-    words::Words,
+    words::{Words, label},
 };
-use crate::{
-    number::{factor, short},
-    printed::printed,
-};
+use crate::{number::factor, printed::printed};
 
 /// Minimum effect of a factor that is described.
 const SMALL: f64 = 1.1;
@@ -26,8 +27,8 @@ pub(super) fn head(rows: &Rows, words: &Words) -> Markup {
     let measured = measured(rows);
     let groups = summaries(&measured);
     html! {
-        p.meta { span { (words.label("matrix-of")) " " code { (rows.name) } }
-            span { (words.fill("matrix-cells", &[("n", groups.len().into())])) } }
+        p.meta { span { (words.label(label::matrix_of())) " " code { (rows.name) } }
+            span { (words.label(label::matrix_cells(groups.len()))) } }
         div.verdict.plain {
             h1 { (rows.name) }
             @for text in caption(&groups, words) { p.description { (text) } }
@@ -51,13 +52,13 @@ pub(super) fn html(
             h3 { (rows.name) }
             @for text in caption(&groups, words) { p { (text) } }
         }
-        p.note { (words.label("matrix-note")) }
+        p.note { (words.label(label::matrix_note())) }
         (heat::html(&measured, words))
         @if let Some(chart) = loss::of_rows(rows, words, charts, &format!("loss-matrix-{number}")) { (chart) }
         @if let Some(invalid) = invalid { (invalid) }
         details.more {
-            summary { (words.label("matrix-all")) }
-            div.wide tabindex="0" role="group" aria-label=(words.label("matrix-all")) {
+            summary { (words.label(label::matrix_all())) }
+            div.wide tabindex="0" role="group" aria-label=(words.label(label::matrix_all())) {
                 (all(&groups, words))
             }
         }
@@ -72,7 +73,7 @@ fn all(groups: &[Summary<'_>], words: &Words) -> Markup {
     html! {
         table.figures {
             thead { tr {
-                th scope="col" { (words.label("matrix-setting")) }
+                th scope="col" { (words.label(label::matrix_setting())) }
                 @for figure in &figures {
                     th.number scope="col" { (words.render(&figure.words()).capital())
                         @if let Some(unit) = printed(figure.unit()).symbol { span.unit { (words.value(&unit)) } } }
@@ -93,10 +94,10 @@ fn invalid(rows: &[Row], words: &Words) -> Option<Markup> {
     let count = rows.iter().filter(|r| !r.valid).count();
     (count > 0).then(|| {
         html! {
-            p.warning { (words.fill("matrix-invalid", &[("n", count.into())])) }
+            p.warning { (words.label(label::matrix_invalid(count))) }
             ul { @for (why, count) in reasons(rows) {
                 @let why = words.render(why);
-                li { span lang=[why.lang] { (why.text) } " (" (words.fill("repeats", &[("n", count.into())])) ")" }
+                li { span lang=[why.lang] { (why.text) } " (" (words.label(label::repeats(count))) ")" }
             } }
         }
     })
@@ -112,15 +113,13 @@ fn measured(rows: &Rows) -> Vec<Row> {
 fn caption(groups: &[Summary<'_>], words: &Words) -> Vec<String> {
     let mut texts = Vec::new();
     if let Some([worst, best]) = effects::extremes(groups) {
-        texts.push(words.fill(
-            "matrix-range",
-            &[
-                ("best", setting(best.0.first(), None).into()),
-                ("high", short(best.1).into()),
-                ("worst", setting(worst.0.first(), None).into()),
-                ("low", short(worst.1).into()),
-            ],
-        ));
+        let goodput = |mbps: f64| Unit::MegabitsPerSecond.value(mbps);
+        texts.push(words.label(label::matrix_range(
+            goodput(best.1),
+            setting(best.0.first(), None),
+            goodput(worst.1),
+            setting(worst.0.first(), None),
+        )));
     }
     let effects = effects::largest(groups, SMALL);
     texts.extend(effects.iter().map(|effect| described(effect, words)));
@@ -136,20 +135,12 @@ fn described(effect: &Effect<'_>, words: &Words) -> String {
             .unwrap_or_default()
     };
     let others = setting(effect.better.first(), Some(effect.key));
-    let id = match others.is_empty() {
-        true => "matrix-effect-alone",
-        false => "matrix-effect",
-    };
-    words.fill(
-        id,
-        &[
-            ("factor", last(effect.key).into()),
-            ("better", level(effect.better).into()),
-            ("worse", level(effect.worse).into()),
-            ("ratio", short(effect.ratio).into()),
-            ("where", others.into()),
-        ],
-    )
+    let (better, worse) = (level(effect.better), level(effect.worse));
+    let (factor, ratio) = (last(effect.key), Value::Ratio(effect.ratio));
+    words.label(match others.is_empty() {
+        true => label::matrix_effect_alone(factor, better, ratio, worse),
+        false => label::matrix_effect(factor, others, better, ratio, worse),
+    })
 }
 
 /// The factors of a row as text, without one of them.

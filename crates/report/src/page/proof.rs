@@ -7,9 +7,10 @@ use model::{
     comparison::Verdict,
     job::ProveOutput,
     proof::{Proof, Proved, Role},
+    text::Text,
 };
 
-use super::words::Words;
+use super::words::{Words, label};
 use crate::{number::short, printed::shown};
 
 pub(super) fn html(changes: &[ProveOutput], words: &Words) -> Markup {
@@ -21,15 +22,15 @@ pub(super) fn html(changes: &[ProveOutput], words: &Words) -> Markup {
         }
         @for not in &done.not_applied {
             @let not = words.render(not);
-            p.warning { (words.label("change-not")) " " span lang=[not.lang] { (not.text) } }
+            p.warning { (words.label(label::change_not())) " " span lang=[not.lang] { (not.text) } }
         }
         @if let Some(error) = &done.error {
             @let error = words.render(error);
-            p.warning { (words.label("change-error")) " " span lang=[error.lang] { (error.text) } }
+            p.warning { (words.label(label::change_error())) " " span lang=[error.lang] { (error.text) } }
         }
         @for left in &done.left_changed {
             @let left = words.render(left);
-            p.warning { (words.label("change-left")) " " span lang=[left.lang] { (left.text) } }
+            p.warning { (words.label(label::change_left())) " " span lang=[left.lang] { (left.text) } }
         }
         @for change in &done.changes { (settings(change, words)) }
         @if let Some(proof) = &done.proof { (evidence(proof, words)) }
@@ -40,15 +41,15 @@ pub(super) fn html(changes: &[ProveOutput], words: &Words) -> Markup {
 fn table(proof: &Proof, words: &Words) -> Markup {
     let of = proof.turns.len() / 2;
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.label("change-table")) { table.figures {
-            caption { (words.fill("change-turns", &[("count", of.into())])) }
+        div.wide tabindex="0" role="group" aria-label=(words.label(label::change_table())) { table.figures {
+            caption { (words.label(label::change_turns(of))) }
             thead { tr {
-                th scope="col" { (words.label("change-figure")) }
-                th.number scope="col" { (words.label("change-without")) }
-                th.number scope="col" { (words.label("change-with")) }
-                th.number scope="col" { (words.label("change-ratio")) }
-                th.number scope="col" { (words.label("change-predicted")) }
-                th scope="col" { (words.label("change-verdict")) }
+                th scope="col" { (words.label(label::change_figure())) }
+                th.number scope="col" { (words.label(label::change_without())) }
+                th.number scope="col" { (words.label(label::change_with())) }
+                th.number scope="col" { (words.label(label::change_ratio())) }
+                th.number scope="col" { (words.label(label::change_predicted())) }
+                th scope="col" { (words.label(label::change_verdict())) }
             } }
             tbody { @for figure in &proof.figures { (row(figure, words)) } }
         } }
@@ -76,20 +77,20 @@ fn row(figure: &Proved, words: &Words) -> Markup {
     } }
 }
 
-fn figure(figure: AdviceFigure) -> &'static str {
+fn figure(figure: AdviceFigure) -> Text {
     match figure {
-        AdviceFigure::Goodput => "change-goodput",
-        AdviceFigure::LoadedP50 => "change-rtt",
-        _ => "change-rtt-p99",
+        AdviceFigure::Goodput => label::change_goodput(),
+        AdviceFigure::LoadedP50 => label::change_rtt(),
+        _ => label::change_rtt_p99(),
     }
 }
 
-fn verdict(verdict: Verdict) -> &'static str {
+fn verdict(verdict: Verdict) -> Text {
     match verdict {
-        Verdict::Better => "change-better",
-        Verdict::Worse => "change-worse",
-        Verdict::Same => "change-same",
-        Verdict::CannotTell => "change-unclear",
+        Verdict::Better => label::change_better(),
+        Verdict::Worse => label::change_worse(),
+        Verdict::Same => label::change_same(),
+        Verdict::CannotTell => label::change_unclear(),
     }
 }
 
@@ -116,8 +117,8 @@ fn settings(change: &Change, words: &Words) -> Markup {
         } }
         @if !commands.is_empty() {
             details.more {
-                summary { (words.label("advice-commands")) }
-                pre tabindex="0" aria-label=(words.label("advice-commands")) { code { (commands.join("\n")) } }
+                summary { (words.label(label::advice_commands())) }
+                pre tabindex="0" aria-label=(words.label(label::advice_commands())) { code { (commands.join("\n")) } }
             }
         }
     }

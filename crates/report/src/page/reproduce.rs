@@ -3,30 +3,30 @@
 use maud::{Markup, html};
 use model::{net::Layer, row::Rows, run::Run};
 
-use super::words::Words;
+use super::words::{Words, label};
 use crate::documents::Documents;
 
 pub(super) fn html(documents: &Documents, words: &Words, program: &str) -> Markup {
     html! {
         @if let Some((run, _)) = &documents.run { (of_run(run, words)) }
         @for rows in &documents.matrices { (of_rows(rows, words)) }
-        p.note { (words.fill("again-written", &[("program", program.into())])) }
+        p.note { (words.label(label::again_written(program))) }
     }
 }
 
 fn of_run(run: &Run, words: &Words) -> Markup {
     html! {
-        p { (words.label(if run.lab { "again-lab" } else { "again-run" })) }
-        pre.commands tabindex="0" aria-label=(words.label("again-commands")) { code { (commands(run)) } }
-        p.note { (words.label(if run.lab { "again-lab-same" } else { "again-run-same" })) }
+        p { (words.label(if run.lab { label::again_lab() } else { label::again_run() })) }
+        pre.commands tabindex="0" aria-label=(words.label(label::again_commands())) { code { (commands(run)) } }
+        p.note { (words.label(if run.lab { label::again_lab_same() } else { label::again_run_same() })) }
         @if let Some(spec) = &run.spec {
-            h3 { (words.label("again-spec")) }
-            pre.commands tabindex="0" aria-label=(words.label("again-spec")) { code { (spec) } }
+            h3 { (words.label(label::again_spec())) }
+            pre.commands tabindex="0" aria-label=(words.label(label::again_spec())) { code { (spec) } }
         }
         @if let Ok(plan) = toml::to_string(&run.plan) {
             details.more {
-                summary { (words.label("again-plan")) }
-                pre tabindex="0" aria-label=(words.label("again-plan")) { code { (plan) } }
+                summary { (words.label(label::again_plan())) }
+                pre tabindex="0" aria-label=(words.label(label::again_plan())) { code { (plan) } }
             }
         }
     }
@@ -59,20 +59,13 @@ fn of_rows(rows: &Rows, words: &Words) -> Markup {
     seeds.dedup();
     let first = seeds.first().copied().unwrap_or(1);
     let kernel = rows.rows.first().map_or("", |r| r.kernel.as_str());
-    let message = words.fill(
-        "again-rows",
-        &[
-            ("name", rows.name.as_str().into()),
-            ("seeds", seeds.len().into()),
-            ("kernel", kernel.into()),
-        ],
-    );
+    let message = words.label(label::again_rows(&rows.name, seeds.len(), kernel));
     let command = format!("pathtwin lab run SPEC.toml --seed {first} --out out/rows\n");
     html! {
         p { (message) }
-        pre.commands tabindex="0" aria-label=(words.label("again-commands")) { code { (command) } }
+        pre.commands tabindex="0" aria-label=(words.label(label::again_commands())) { code { (command) } }
         details.more {
-            summary { (words.label("again-digests")) }
+            summary { (words.label(label::again_digests())) }
             ul.digests { @for row in &rows.rows {
                 li { code { (digest(&row.digest)) } " "
                     @for (name, value) in &row.factors { (name) "=" (crate::number::factor(value)) " " }

@@ -3,8 +3,12 @@
 use std::collections::BTreeMap;
 
 use maud::{DOCTYPE, Markup, html};
+use model::text::Text;
 
-use super::words::{Lang, Words};
+use super::words::{
+    Lang, Words,
+    label::{self, dashboard, speedtest},
+};
 
 /// The style sheet.
 pub const STYLE: &str = concat!(
@@ -14,63 +18,63 @@ pub const STYLE: &str = concat!(
 /// The script.
 pub const SCRIPT: &str = include_str!("assets/speedtest.js");
 
-/// Texts of the script: the parts of the test, and its verdicts.
-const SCRIPT_WORDS: [(&str, &str); 16] = [
-    ("idle", "speed-idle"),
-    ("down-bbr", "speed-down-bbr"),
-    ("down-cubic", "speed-down-cubic"),
-    ("down-many", "speed-down-many"),
-    ("up-one", "speed-up-single"),
-    ("up-many", "speed-up-many"),
-    ("done", "speed-done"),
-    ("refused", "speed-refused"),
-    ("verdict-browser", "speed-verdict-browser"),
-    ("verdict-control", "speed-verdict-control"),
-    ("verdict-receiver", "speed-verdict-receiver"),
-    ("verdict-buffer", "speed-verdict-buffer"),
-    ("verdict-wireless", "speed-verdict-wireless"),
-    ("verdict-single", "speed-verdict-single"),
-    ("verdict-none", "speed-verdict-none"),
-    ("verdict-lacks", "speed-verdict-lacks"),
-];
+/// The loads, by the ids of their goodput and loaded RTT in the table, which the script fills in.
+fn loads() -> [(&'static str, Text); 5] {
+    [
+        ("down-bbr", speedtest::down_bbr()),
+        ("down-cubic", speedtest::down_cubic()),
+        ("down-many", speedtest::down_many()),
+        ("up-one", speedtest::up_single()),
+        ("up-many", speedtest::up_many()),
+    ]
+}
 
-/// Rows of the table: goodput and loaded RTT, by the ids that the script fills in.
-const ROWS: [(&str, &str); 5] = [
-    ("down-bbr", "speed-down-bbr"),
-    ("down-cubic", "speed-down-cubic"),
-    ("down-many", "speed-down-many"),
-    ("up-one", "speed-up-single"),
-    ("up-many", "speed-up-many"),
-];
+/// Texts of the script: the parts of the test, and its verdicts, by the names that it uses.
+fn script_words() -> impl Iterator<Item = (&'static str, Text)> {
+    let others = [
+        ("idle", speedtest::idle()),
+        ("done", speedtest::done()),
+        ("refused", speedtest::refused()),
+        ("verdict-browser", speedtest::verdict_browser()),
+        ("verdict-control", speedtest::verdict_control()),
+        ("verdict-receiver", speedtest::verdict_receiver()),
+        ("verdict-buffer", speedtest::verdict_buffer()),
+        ("verdict-wireless", speedtest::verdict_wireless()),
+        ("verdict-single", speedtest::verdict_single()),
+        ("verdict-none", speedtest::verdict_none()),
+        ("verdict-lacks", speedtest::verdict_lacks()),
+    ];
+    loads().into_iter().chain(others)
+}
 
 /// The page.
 pub fn html(lang: Lang, program: &str) -> String {
     let words = Words::new(lang);
-    let texts = SCRIPT_WORDS.map(|(key, id)| (key, words.label(id)));
-    let texts: BTreeMap<&str, String> = texts.into_iter().collect();
+    let texts = script_words().map(|(name, text)| (name, words.label(text)));
+    let texts: BTreeMap<&str, String> = texts.collect();
     let texts = serde_json::to_string(&texts).unwrap_or_default();
     let body = html! {
         main id="words" data-words=(texts) {
-            h1 { (words.label("speed-title")) }
-            p { (words.label("speed-what")) }
-            p { button id="start" type="button" { (words.label("speed-start")) } }
+            h1 { (words.label(speedtest::title())) }
+            p { (words.label(speedtest::what())) }
+            p { button id="start" type="button" { (words.label(speedtest::start())) } }
             p id="status" role="status" { }
-            p { (words.label("speed-idle-rtt")) ": " output id="idle" { "–" } }
-            div.wide tabindex="0" role="group" aria-label=(words.label("speed-title")) { table {
+            p { (words.label(speedtest::idle_rtt())) ": " output id="idle" { "–" } }
+            div.wide tabindex="0" role="group" aria-label=(words.label(speedtest::title())) { table {
                 thead { tr {
-                    th scope="col" { (words.label("what")) }
-                    th.number scope="col" { (words.label("panel-goodput")) }
-                    th.number scope="col" { (words.label("speed-rtt")) }
+                    th scope="col" { (words.label(label::what())) }
+                    th.number scope="col" { (words.label(label::panel_goodput())) }
+                    th.number scope="col" { (words.label(speedtest::rtt())) }
                 } }
-                tbody { @for (id, label) in ROWS { tr {
-                    th scope="row" { (words.label(label)) }
+                tbody { @for (id, name) in loads() { tr {
+                    th scope="row" { (words.label(name)) }
                     td.number { output id=(id) { "–" } }
                     td.number { output id={ (id) "-rtt" } { "–" } }
                 } } }
             } }
-            h2 { (words.label("speed-verdict")) }
-            ul id="verdict" aria-live="polite" { li { (words.label("speed-not-yet")) } }
-            p.note { (words.label("speed-note")) }
+            h2 { (words.label(speedtest::verdict())) }
+            ul id="verdict" aria-live="polite" { li { (words.label(speedtest::not_yet())) } }
+            p.note { (words.label(speedtest::note())) }
         }
     };
     framed(&words, program, true, &body)
@@ -81,13 +85,13 @@ pub fn sign_in(lang: Lang, wrong: bool, program: &str) -> String {
     let words = Words::new(lang);
     let body = html! {
         main {
-            h1 { (words.label("dash-sign-in")) }
-            p { (words.label("speed-token-where")) }
-            @if wrong { p.warning role="alert" { (words.label("dash-token-wrong")) } }
+            h1 { (words.label(dashboard::sign_in())) }
+            p { (words.label(speedtest::token_where())) }
+            @if wrong { p.warning role="alert" { (words.label(dashboard::token_wrong())) } }
             form.sign-in method="post" action="/token" {
-                label for="token" { (words.label("dash-token")) }
+                label for="token" { (words.label(dashboard::token())) }
                 input id="token" name="token" type="password" autocomplete="current-password" required;
-                button type="submit" { (words.label("dash-enter")) }
+                button type="submit" { (words.label(dashboard::enter())) }
             }
         }
     };
@@ -106,13 +110,13 @@ fn framed(words: &Words, program: &str, script: bool, body: &Markup) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (words.label("speed-title")) " · pathtwin" }
+                title { (words.label(speedtest::title())) " · pathtwin" }
                 link rel="stylesheet" href="/style.css";
                 link rel="icon" href="data:,";
                 @if script { script src="/speedtest.js" defer {} }
             }
             body {
-                header { nav aria-label=(words.label("contents")) {
+                header { nav aria-label=(words.label(label::contents())) {
                     span.brand { "pathtwin" }
                     ul { li { a href={ "?lang=" (tag) } lang=(tag) { (name) } } }
                 } }

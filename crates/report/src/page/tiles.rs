@@ -3,10 +3,10 @@
 
 use analysis::view::{DirectionView, Load, View};
 use maud::{Markup, html};
-use model::run::Run;
+use model::{run::Run, text::Value};
 
-use super::words::Words;
-use crate::number::{percent, short};
+use super::words::{Words, label};
+use crate::number::short;
 
 /// A figure.
 struct Tile {
@@ -47,12 +47,9 @@ pub(super) fn shares(run: &Run, words: &Words) -> Markup {
         .filter_map(|dir| {
             let load = dir.default_load()?;
             let (share, carries) = (dir.utilization(&load)?, dir.payload_capacity_bps(&load)?);
-            let values = [
-                ("direction", words.direction(dir.direction).into()),
-                ("got", short(load.goodput_bps / 1e6).into()),
-                ("carries", short(carries / 1e6).into()),
-            ];
-            Some((words.fill("get", &values), share.clamp(0.0, 1.0)))
+            let (got, carries) = (Value::Bps(load.goodput_bps), Value::Bps(carries));
+            let text = words.label(label::get(dir.direction, got, carries));
+            Some((text, share.clamp(0.0, 1.0)))
         })
         .collect();
     html! {
@@ -73,7 +70,7 @@ pub(super) fn shares(run: &Run, words: &Words) -> Markup {
 fn name(dir: &DirectionView<'_>, load: &Load, words: &Words) -> String {
     let step = format!(
         "{} {}",
-        words.label("step-tcp"),
+        words.label(label::step_tcp()),
         words.direction(dir.direction)
     );
     format!("{step} · {}", load.cc)
@@ -83,13 +80,7 @@ fn goodput(dir: &DirectionView<'_>, words: &Words) -> Option<Tile> {
     let load = dir.default_load()?;
     let share = dir.utilization(&load).zip(dir.payload_capacity_bps(&load));
     let under = share.map(|(share, carries)| {
-        words.fill(
-            "tile-filled",
-            &[
-                ("share", percent(share).into()),
-                ("capacity", short(carries / 1e6).into()),
-            ],
-        )
+        words.label(label::tile_filled(Value::Share(share), Value::Bps(carries)))
     });
     Some(Tile {
         name: name(dir, &load, words),
@@ -103,12 +94,11 @@ fn goodput(dir: &DirectionView<'_>, words: &Words) -> Option<Tile> {
 fn delay(view: &View<'_>, words: &Words) -> Option<Tile> {
     let idle = view.idle()?.p50_us;
     let (worst, direction) = view.loaded_us()?;
-    let dir = words.direction(direction);
     Some(Tile {
-        name: words.label("tile-delay"),
+        name: words.label(label::tile_delay()),
         big: format!("{} → {}", short(idle / 1e3), short(worst / 1e3)),
         unit: "ms",
-        under: words.fill("tile-loaded", &[("direction", dir.into())]),
+        under: words.label(label::tile_loaded(direction)),
     })
 }
 
@@ -116,23 +106,17 @@ fn delay(view: &View<'_>, words: &Words) -> Option<Tile> {
 fn kept(view: &View<'_>, words: &Words) -> Option<Tile> {
     let (ratio, load) = view.kept()?;
     let name = name(&view.direction(ratio.of.direction?), &load, words);
-    let interval = ratio.low.zip(ratio.high).map(|(low, high)| {
-        words.fill(
-            "tile-interval",
-            &[("low", short(low).into()), ("high", short(high).into())],
-        )
-    });
+    let interval = ratio
+        .low
+        .zip(ratio.high)
+        .map(|(low, high)| words.label(label::tile_interval(short(low), short(high))));
     let interval = interval.or_else(|| {
         let range = ratio.range?;
-        let ends = [
-            ("low", short(range.low).into()),
-            ("high", short(range.high).into()),
-        ];
-        Some(words.fill("range", &ends))
+        Some(words.label(label::range(short(range.low), short(range.high))))
     });
     let under: Vec<String> = [Some(name), interval].into_iter().flatten().collect();
     Some(Tile {
-        name: words.label("tile-kept"),
+        name: words.label(label::tile_kept()),
         big: short(ratio.ratio),
         unit: "",
         under: under.join(" · "),

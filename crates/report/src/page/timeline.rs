@@ -12,7 +12,7 @@ use model::run::{FigureKind, Run, Sample};
 use super::{
     charts::{Charts, Timeline},
     layers::several_families,
-    words::Words,
+    words::{Words, label},
 };
 use crate::number::{percent, short};
 
@@ -39,23 +39,23 @@ pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Mark
         })
         .collect();
     Some(html! {
-        p.note { (words.label("time-note")) }
+        p.note { (words.label(label::time_note())) }
         div.timeline {
-            noscript { p.warning { (words.label("time-noscript")) } }
+            noscript { p.warning { (words.label(label::time_noscript())) } }
             div.controls hidden {
-                label { (words.label("time-step")) " " select.step {} }
+                label { (words.label(label::time_step())) " " select.step {} }
                 div.buttons {
-                    button type="button" data-zoom="in" { (words.label("zoom-in")) }
-                    button type="button" data-zoom="out" { (words.label("zoom-out")) }
-                    button type="button" data-zoom="all" { (words.label("zoom-all")) }
+                    button type="button" data-zoom="in" { (words.label(label::zoom_in())) }
+                    button type="button" data-zoom="out" { (words.label(label::zoom_out())) }
+                    button type="button" data-zoom="all" { (words.label(label::zoom_all())) }
                 }
             }
-            div.panels tabindex="0" role="group" aria-label=(words.label("time-keys")) hidden {}
-            p.keys hidden { (words.label("time-keys")) }
+            div.panels tabindex="0" role="group" aria-label=(words.label(label::time_keys())) hidden {}
+            p.keys hidden { (words.label(label::time_keys())) }
             output.readout aria-live="polite" {}
         }
         details.values {
-            summary { (words.label("time-table")) }
+            summary { (words.label(label::time_table())) }
             (table(&shown, families, words))
         }
     })
@@ -92,21 +92,21 @@ fn has_series(sample: &Sample) -> bool {
 fn table(samples: &[&Sample], families: bool, words: &Words) -> Markup {
     let ms = |us: Option<f64>| us.map(|us| short(us / 1e3)).unwrap_or_default();
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.label("time-table")) {
+        div.wide tabindex="0" role="group" aria-label=(words.label(label::time_table())) {
             table.figures {
                 thead { tr {
                     th.number scope="col" { "#" }
-                    th scope="col" { (words.label("what")) }
-                    th.number scope="col" { (words.label("panel-goodput")) " (Mbit/s)" }
-                    th.number scope="col" { (words.label("panel-retransmitted")) }
-                    th.number scope="col" { (words.label("series-rtt")) " p50 (ms)" }
-                    th.number scope="col" { (words.label("series-probe")) " p50 (ms)" }
-                    th.number scope="col" { (words.label("series-probe")) " p95 (ms)" }
+                    th scope="col" { (words.label(label::what())) }
+                    th.number scope="col" { (words.label(label::panel_goodput())) " (Mbit/s)" }
+                    th.number scope="col" { (words.label(label::panel_retransmitted())) }
+                    th.number scope="col" { (words.label(label::series_rtt())) " p50 (ms)" }
+                    th.number scope="col" { (words.label(label::series_probe())) " p50 (ms)" }
+                    th.number scope="col" { (words.label(label::series_probe())) " p95 (ms)" }
                 } }
                 tbody { @for s in samples { tr {
                     td.number { (s.number) }
                     th scope="row" { (words.layer(s.key.layer)) " · " (words.key(&s.key, families))
-                        @if !s.valid { " · " (words.label("invalid")) } }
+                        @if !s.valid { " · " (words.label(label::invalid())) } }
                     td.number { @if let Some(bps) = figures::value(s, FigureKind::Goodput) { (short(bps / 1e6)) } }
                     td.number { (figures::value(s, FigureKind::Retransmitted).map(percent).unwrap_or_default()) }
                     td.number { (ms(figures::value(s, FigureKind::TcpRttP50))) }
@@ -176,7 +176,7 @@ fn name(sample: &Sample, words: &Words) -> String {
     };
     let mut name = format!("#{} {what}", sample.number);
     if !sample.valid {
-        name.push_str(&format!(" ({})", words.label("invalid")));
+        name.push_str(&format!(" ({})", words.label(label::invalid())));
     }
     name
 }

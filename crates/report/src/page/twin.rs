@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 use model::{
     path::{Limit, Line, Nanos, Parameter},
-    text::Value,
+    text::{Text, Value},
     twin::{HeldOut, Twin, TwinFigure},
 };
 
-use super::words::Words;
+use super::words::{Words, label};
 
 /// Size of the inline chart of a row.
 const WIDTH: f64 = 150.0;
@@ -19,7 +19,7 @@ pub(super) fn html(twin: &Twin, words: &Words) -> Markup {
     html! {
         p { strong lang=[text.lang] { (text.capital()) (text.stop()) } }
         @if let Some(settle) = &twin.settle {
-            p.note { (words.fill("twin-settle", &[("what", Value::Text(settle.clone()))])) }
+            p.note { (words.label(label::twin_settle(settle.clone()))) }
         }
         (path(twin, words))
         @if !twin.fitted.is_empty() { (fitted(twin, words)) }
@@ -34,7 +34,7 @@ pub(super) fn html(twin: &Twin, words: &Words) -> Markup {
 /// The parameters of the best path, with a column per direction.
 fn path(twin: &Twin, words: &Words) -> Markup {
     let (down, up) = (&twin.path.underlay.down, &twin.path.underlay.up);
-    let row = |key: &str, of: &dyn Fn(&Line) -> Option<Value>| {
+    let row = |key: Text, of: &dyn Fn(&Line) -> Option<Value>| {
         html! { tr {
             th scope="row" { (words.label(key)) }
             @for line in [down, up] {
@@ -43,19 +43,19 @@ fn path(twin: &Twin, words: &Words) -> Markup {
         } }
     };
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.label("twin-path")) { table.figures {
-            caption { (words.label("twin-path")) }
+        div.wide tabindex="0" role="group" aria-label=(words.label(label::twin_path())) { table.figures {
+            caption { (words.label(label::twin_path())) }
             thead { tr {
-                th scope="col" { span.hidden { (words.label("what")) } }
-                th.number scope="col" { (words.label("direction-down")) }
-                th.number scope="col" { (words.label("direction-up")) }
+                th scope="col" { span.hidden { (words.label(label::what())) } }
+                th.number scope="col" { (words.label(label::direction_down())) }
+                th.number scope="col" { (words.label(label::direction_up())) }
             } }
             tbody {
-                (row("twin-rate", &|l| rate(l.rate_bps.as_ref()?)))
-                (row("twin-queue", &|l| Some(l.queue.as_ref()?.value.to_string().into())))
-                (row("twin-buffer", &|l| buffer(&l.buffer.as_ref()?.value)))
-                (row("twin-delay", &|l| Some(Value::Us(us(l.delay_ns.as_ref()?)))))
-                (row("twin-loss", &|l| loss(l)))
+                (row(label::twin_rate(), &|l| rate(l.rate_bps.as_ref()?)))
+                (row(label::twin_queue(), &|l| Some(l.queue.as_ref()?.value.to_string().into())))
+                (row(label::twin_buffer(), &|l| buffer(&l.buffer.as_ref()?.value)))
+                (row(label::twin_delay(), &|l| Some(Value::Us(us(l.delay_ns.as_ref()?)))))
+                (row(label::twin_loss(), &|l| loss(l)))
             }
         } }
     }
@@ -86,8 +86,8 @@ fn loss(line: &Line) -> Option<Value> {
 /// Each figure that was fitted: measured, twin, and both on a common scale.
 fn fitted(twin: &Twin, words: &Words) -> Markup {
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.label("twin-fitted")) { table.figures {
-            caption { (words.label("twin-fitted")) }
+        div.wide tabindex="0" role="group" aria-label=(words.label(label::twin_fitted())) { table.figures {
+            caption { (words.label(label::twin_fitted())) }
             (head(words))
             tbody { @for one in &twin.fitted { tr {
                 th scope="row" { (words.key(&one.key, false)) " · " (words.render(&one.figure.words()).text) }
@@ -104,9 +104,9 @@ fn held_out(all: &[HeldOut], words: &Words) -> Markup {
     let mut worst: Vec<&HeldOut> = all.iter().collect();
     worst.sort_by(|a, b| b.excess.total_cmp(&a.excess));
     html! {
-        p.note { (words.label("twin-held-note")) }
-        div.wide tabindex="0" role="group" aria-label=(words.label("twin-held")) { table.figures {
-            caption { (words.label("twin-held")) }
+        p.note { (words.label(label::twin_held_note())) }
+        div.wide tabindex="0" role="group" aria-label=(words.label(label::twin_held())) { table.figures {
+            caption { (words.label(label::twin_held())) }
             (head(words))
             tbody { @for one in worst { tr {
                 th scope="row" { (words.key(&one.key, false)) " · " (words.render(&one.figure.words()).text) }
@@ -120,10 +120,10 @@ fn held_out(all: &[HeldOut], words: &Words) -> Markup {
 
 fn head(words: &Words) -> Markup {
     html! { thead { tr {
-        th scope="col" { (words.label("what")) }
-        th.number scope="col" { (words.label("twin-measured")) }
-        th.number scope="col" { (words.label("twin-twin")) }
-        th.drawn scope="col" { span.hidden { (words.label("drawn")) } }
+        th scope="col" { (words.label(label::what())) }
+        th.number scope="col" { (words.label(label::twin_measured())) }
+        th.number scope="col" { (words.label(label::twin_twin())) }
+        th.drawn scope="col" { span.hidden { (words.label(label::drawn())) } }
     } } }
 }
 

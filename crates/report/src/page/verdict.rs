@@ -5,22 +5,23 @@ use model::{
     findings::{CannotTell, EvidenceItem, Finding, Findings, RuledOut, Severity},
     remedy::{Dialect, Remedy, commands},
     run::Run,
+    text::{Text, Value},
 };
 
 use super::{
     tiles,
-    words::{Rendered, Words},
+    words::{Rendered, Words, label},
 };
 
 /// Status mark of the verdict: CSS class, key of the text, symbol. Symbol and text have the same
 /// meaning as the colour.
-fn tone(findings: &Findings) -> (&'static str, &'static str, &'static str) {
+fn tone(findings: &Findings) -> (&'static str, Text, &'static str) {
     match findings.worst() {
-        Some(Severity::High) => ("high", "tone-high", "▲"),
-        Some(Severity::Medium) => ("medium", "tone-medium", "◆"),
-        Some(Severity::Low) => ("low", "tone-low", "●"),
-        _ if findings.is_healthy() => ("well", "tone-well", "✓"),
-        _ => ("open", "tone-open", "?"),
+        Some(Severity::High) => ("high", label::tone_high(), "▲"),
+        Some(Severity::Medium) => ("medium", label::tone_medium(), "◆"),
+        Some(Severity::Low) => ("low", label::tone_low(), "●"),
+        _ if findings.is_healthy() => ("well", label::tone_well(), "✓"),
+        _ => ("open", label::tone_open(), "?"),
     }
 }
 
@@ -29,11 +30,11 @@ pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
     let (class, word, sign) = tone(findings);
     let first = findings.main();
     let headline = first.map_or_else(
-        || words.label("verdict-open"),
+        || words.label(label::verdict_open()),
         |f| words.render(&f.title).capital().into_owned(),
     );
     let place = first.and_then(|f| words.place(f.place));
-    let judged = findings.layer.map(|l| words.layer(l));
+    let judged = findings.layer.map(label::layer);
     html! {
         div.verdict.(class) {
             p.tone {
@@ -54,8 +55,8 @@ pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
             }
             @if let Some(f) = first { (next(f, words)) }
             @if let Some(layer) = judged {
-                @if run.lab { p.note { (words.fill("verdict-judged-lab", &[("layer", layer.into())])) } }
-                @else { p.note { (words.fill("verdict-judged", &[("layer", layer.into())])) } }
+                @if run.lab { p.note { (words.label(label::verdict_judged_lab(layer))) } }
+                @else { p.note { (words.label(label::verdict_judged(layer))) } }
             }
         }
     }
@@ -67,11 +68,11 @@ pub(super) fn others(findings: &Findings, words: &Words) -> Markup {
     html! {
         @if !others.is_empty() {
             div.others {
-                h2 { (words.label("others-title")) }
+                h2 { (words.label(label::others_title())) }
                 ol start="2" {
                     @for f in others { li { a href={ "#cause-" (f.code) } {
                         (words.render(&f.title).capital()) }
-                        @if let Some(place) = words.place(f.place) { (words.label("comma")) (place) }
+                        @if let Some(place) = words.place(f.place) { (words.label(label::comma())) (place) }
                         span.sure { (words.severity(f.severity)) " · " (sure(f, words)) }
                     } }
                 }
@@ -96,8 +97,8 @@ fn summary(findings: &Findings, words: &Words) -> Markup {
 }
 
 fn sure(finding: &Finding, words: &Words) -> String {
-    let percent = format!("{:.0} %", finding.confidence * 100.0);
-    words.fill("sure", &[("percent", percent.into())])
+    let share = (finding.confidence * 100.0).round() / 100.0;
+    words.label(label::sure(Value::Share(share)))
 }
 
 /// Remedies with location and reason.
@@ -109,7 +110,7 @@ fn next(finding: &Finding, words: &Words) -> Markup {
                 (step(number == 0, remedy, words))
             }
             @if let Some(why) = why {
-                p.why { (words.label("why-there")) " " span lang=[why.lang] { (why.text) (why.stop()) } }
+                p.why { (words.label(label::why_there())) " " span lang=[why.lang] { (why.text) (why.stop()) } }
             }
         }
     }
@@ -119,16 +120,16 @@ fn next(finding: &Finding, words: &Words) -> Markup {
 fn step(first: bool, remedy: &Remedy, words: &Words) -> Markup {
     let what = words.render(&remedy.sentence());
     let title = match (first, remedy.on.side()) {
-        (false, _) => words.label("next-also"),
-        (true, Some(side)) => words.fill("next-on", &[("host", words.side(side).into())]),
-        (true, None) => words.label("next"),
+        (false, _) => words.label(label::next_also()),
+        (true, Some(side)) => words.label(label::next_on(side)),
+        (true, None) => words.label(label::next()),
     };
     html! {
         p { strong { (title) } " " span lang=[what.lang] { (what.capital()) (what.stop()) } }
         @for dialect in crate::findings::dialects(remedy) {
             @let commands = commands(remedy, dialect);
             @if !commands.is_empty() {
-                @if dialect == Dialect::OpenWrt { p.note { (words.label("openwrt")) } }
+                @if dialect == Dialect::OpenWrt { p.note { (words.label(label::openwrt())) } }
                 pre.commands tabindex="0" translate="no" { code { (commands.join("\n")) } }
             }
         }
@@ -147,13 +148,13 @@ pub(super) fn rest(findings: &Findings, words: &Words) -> Option<Markup> {
         @for (number, f) in findings.findings.iter().enumerate() { (one(number + 1, f, words)) }
         @if !findings.cannot_tell.is_empty() {
             details.more {
-                summary { (words.fill("cannot-tell", &[("n", findings.cannot_tell.len().into())])) }
+                summary { (words.label(label::cannot_tell(findings.cannot_tell.len()))) }
                 (listed(findings.cannot_tell.iter().map(|c| open(c, words)).collect()))
             }
         }
         @if !findings.ruled_out.is_empty() {
             details.more {
-                summary { (words.fill("ruled-out", &[("n", findings.ruled_out.len().into())])) }
+                summary { (words.label(label::ruled_out(findings.ruled_out.len()))) }
                 (listed(findings.ruled_out.iter().map(|r| out(r, words)).collect()))
             }
         }
@@ -217,20 +218,20 @@ fn one(number: usize, finding: &Finding, words: &Words) -> Markup {
 
 fn confirmation(settle: &Rendered, words: &Words) -> Markup {
     html! {
-        p.note { (words.label("surer")) " " span lang=[settle.lang] { (settle.text) (settle.stop()) } }
+        p.note { (words.label(label::surer())) " " span lang=[settle.lang] { (settle.text) (settle.stop()) } }
     }
 }
 
 fn evidence(items: &[EvidenceItem], words: &Words) -> Markup {
     let arithmetic = items.iter().any(|e| e.arithmetic.is_some());
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.label("evidence")) {
+        div.wide tabindex="0" role="group" aria-label=(words.label(label::evidence())) {
             table.evidence {
                 thead { tr {
-                    th scope="col" { (words.label("evidence")) }
-                    th.number scope="col" { (words.label("evidence-value")) }
-                    th scope="col" { (words.label("evidence-bound")) }
-                    @if arithmetic { th scope="col" { (words.label("evidence-arithmetic")) } }
+                    th scope="col" { (words.label(label::evidence())) }
+                    th.number scope="col" { (words.label(label::evidence_value())) }
+                    th scope="col" { (words.label(label::evidence_bound())) }
+                    @if arithmetic { th scope="col" { (words.label(label::evidence_arithmetic())) } }
                 } }
                 tbody { @for e in items { (item(e, arithmetic, words)) } }
             }
@@ -246,8 +247,8 @@ fn item(e: &EvidenceItem, arithmetic: bool, words: &Words) -> Markup {
         tr.decides[e.decides] {
             th scope="row" {
                 span lang=[name.lang] { (name.text) }
-                @if let Some(end) = e.end { (words.label("comma")) (words.side(end)) }
-                @if e.decides { span.mark { (words.label("evidence-decides")) } }
+                @if let Some(end) = e.end { (words.label(label::comma())) (words.side(end)) }
+                @if e.decides { span.mark { (words.label(label::evidence_decides())) } }
             }
             td.number { (words.value(&e.value)) }
             (cell(bound, None))

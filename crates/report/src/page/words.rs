@@ -2,11 +2,9 @@
 //! way: English templates, and catalogues in `locales/`.
 
 mod catalogue;
-mod dashboard;
+pub(super) mod label;
 mod lang;
 mod rendered;
-mod speedtest;
-mod texts;
 
 use model::{
     cause::CauseCode,
@@ -45,17 +43,8 @@ impl Words {
     }
 
     /// A text of the page.
-    pub(super) fn label(&self, id: &str) -> String {
-        self.fill(id, &[])
-    }
-
-    /// A text of the page with values in it.
-    pub(super) fn fill(&self, id: &str, values: &[(&'static str, Value)]) -> String {
-        let one = values.iter().any(|(_, value)| *value == Value::Count(1.0));
-        match texts::english(id, one) {
-            Some(english) => self.render(&Text::filled(english, values.to_vec())).text,
-            None => id.to_owned(),
-        }
+    pub(super) fn label(&self, text: Text) -> String {
+        self.render(&text).text
     }
 
     /// Renders a text of a document.
@@ -81,11 +70,7 @@ impl Words {
                 self.lang,
             );
         }
-        let values = [
-            ("because", because.text.as_str().into()),
-            ("settle", settle.text.as_str().into()),
-        ];
-        let text = self.fill("undecided", &values);
+        let text = self.label(label::undecided(item.because.clone(), item.settle.clone()));
         Rendered { text, ..because }
     }
 
@@ -118,46 +103,37 @@ impl Words {
     }
 
     pub(super) fn layer(&self, layer: Layer) -> String {
-        self.label(match layer {
-            Layer::Underlay => "layer-underlay",
-            Layer::Tunnel => "layer-tunnel",
-        })
+        self.label(label::layer(layer))
     }
 
     pub(super) fn direction(&self, direction: Direction) -> String {
-        self.label(match direction {
-            Direction::Down => "direction-down",
-            Direction::Up => "direction-up",
-        })
+        self.value(&direction.into())
     }
 
     pub(super) fn side(&self, side: Side) -> String {
-        self.label(match side {
-            Side::Near => "side-near",
-            Side::Far => "side-far",
-        })
+        self.value(&side.into())
     }
 
     pub(super) fn severity(&self, severity: Severity) -> String {
         self.label(match severity {
-            Severity::Info => "severity-info",
-            Severity::Low => "severity-low",
-            Severity::Medium => "severity-medium",
-            Severity::High => "severity-high",
+            Severity::Info => label::severity_info(),
+            Severity::Low => label::severity_low(),
+            Severity::Medium => label::severity_medium(),
+            Severity::High => label::severity_high(),
         })
     }
 
     /// The place of a finding, if it has one.
     pub(super) fn place(&self, place: Place) -> Option<String> {
         let dir = place.direction.map(|d| match d {
-            Direction::Down => self.label("direction-long-down"),
-            Direction::Up => self.label("direction-long-up"),
+            Direction::Down => self.label(label::direction_long_down()),
+            Direction::Up => self.label(label::direction_long_up()),
         });
         let end = place.end.map(|e| self.side(e));
         match (dir, end) {
             (None, None) => None,
             (Some(one), None) | (None, Some(one)) => Some(one),
-            (Some(dir), Some(end)) => Some(format!("{dir}{}{end}", self.label("comma"))),
+            (Some(dir), Some(end)) => Some(format!("{dir}{}{end}", self.label(label::comma()))),
         }
     }
 
@@ -165,26 +141,26 @@ impl Words {
     /// if there is more than one.
     pub(super) fn key(&self, key: &Key, families: bool) -> String {
         let step = self.label(match key.step {
-            StepKind::Idle => "step-idle",
-            StepKind::UdpSweep => "step-udp-sweep",
-            StepKind::Udp => "step-udp",
-            StepKind::Tcp => "step-tcp",
-            StepKind::Pmtu => "step-pmtu",
-            StepKind::Sizes => "step-sizes",
-            StepKind::Short => "step-short",
-            StepKind::Http => "step-http",
-            StepKind::Quic => "step-quic",
+            StepKind::Idle => label::step_idle(),
+            StepKind::UdpSweep => label::step_udp_sweep(),
+            StepKind::Udp => label::step_udp(),
+            StepKind::Tcp => label::step_tcp(),
+            StepKind::Pmtu => label::step_pmtu(),
+            StepKind::Sizes => label::step_sizes(),
+            StepKind::Short => label::step_short(),
+            StepKind::Http => label::step_http(),
+            StepKind::Quic => label::step_quic(),
         });
         let mut parts = vec![match key.direction {
             Some(direction) => format!("{step} {}", self.direction(direction)),
             None => step,
         }];
         if let Some(flows) = key.flows {
-            parts.push(self.fill("flows", &[("n", flows.into())]));
+            parts.push(self.label(label::flows(flows)));
         }
         parts.extend(key.cc.clone());
         if key.bidirectional {
-            parts.push(self.label("bidirectional"));
+            parts.push(self.label(label::bidirectional()));
         }
         if let Some(rate) = key.rate_bps {
             parts.push(model::units::Rate::from_bps(rate).to_string());

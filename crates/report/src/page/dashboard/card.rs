@@ -7,17 +7,24 @@ use super::{
     Card, Frame, Glance, Live, State, Tone, chart,
     frame::{figure_name, series_name, step_name, to_run, to_series},
 };
-use crate::{page::words::Words, plain::named_figure, time};
+use crate::{
+    page::words::{
+        Words,
+        label::{self, dashboard},
+    },
+    plain::named_figure,
+    time,
+};
 
 /// State of a card: CSS class, symbol, text. The symbol means the same as the colour.
 fn state(state: State, words: &Words) -> (&'static str, &'static str, String) {
     match state {
-        State::Usual => ("well", "✓", words.label("dash-usual")),
-        State::Worse => ("medium", "◆", words.label("dash-worse")),
-        State::Changed => ("low", "●", words.label("dash-changed")),
-        State::Old => ("open", "?", words.label("dash-old")),
-        State::Unreachable => ("high", "▲", words.label("dash-unreachable")),
-        State::New => ("open", "·", words.label("dash-new")),
+        State::Usual => ("well", "✓", words.label(dashboard::usual())),
+        State::Worse => ("medium", "◆", words.label(dashboard::worse())),
+        State::Changed => ("low", "●", words.label(dashboard::changed())),
+        State::Old => ("open", "?", words.label(dashboard::old())),
+        State::Unreachable => ("high", "▲", words.label(dashboard::unreachable())),
+        State::New => ("open", "·", words.label(dashboard::new())),
     }
 }
 
@@ -30,10 +37,10 @@ pub(super) fn head(card: &Card, frame: &Frame, words: &Words) -> Markup {
             @if let Some(connection) = &card.connection {
                 @let class = match connection { Connection::Relayed(_) => "medium", _ => "plain" };
                 @let text = words.render(&connection.text());
-                span.badge.(class) { (words.label("layer-tunnel")) ": " (text.text) }
+                span.badge.(class) { (words.label(label::layer_tunnel())) ": " (text.text) }
             }
             @if let Some((run, at_us)) = &card.run {
-                span.soft { a href=(to_run(frame, run)) { (words.label("dash-run")) }
+                span.soft { a href=(to_run(frame, run)) { (words.label(dashboard::run())) }
                     " " (time::utc(*at_us)) " UTC" }
             }
         }
@@ -66,13 +73,13 @@ fn tone_of(severity: Severity) -> &'static str {
 pub(super) fn figures(card: &Card, frame: &Frame, words: &Words) -> Markup {
     html! {
         @if !card.figures.is_empty() {
-            div.wide tabindex="0" role="group" aria-label={ (card.path) ": " (words.label("dash-figures")) } {
+            div.wide tabindex="0" role="group" aria-label={ (card.path) ": " (words.label(dashboard::figures())) } {
                 table.glances {
                     thead { tr {
-                        th scope="col" { (words.label("what")) }
-                        th.number scope="col" { (words.label("dash-today")) }
-                        th.number scope="col" { (words.label("dash-usually")) }
-                        th scope="col" { (words.label("dash-trend")) }
+                        th scope="col" { (words.label(label::what())) }
+                        th.number scope="col" { (words.label(dashboard::today())) }
+                        th.number scope="col" { (words.label(dashboard::usually())) }
+                        th scope="col" { (words.label(dashboard::trend())) }
                     } }
                     tbody { @for glance in &card.figures { (row(glance, frame, words)) } }
                 }
@@ -104,7 +111,7 @@ fn row(glance: &Glance, frame: &Frame, words: &Words) -> Markup {
                         }
                         data value=(today) { (show(today)) }
                     }
-                    None => (words.label("unknown")),
+                    None => (words.label(label::unknown())),
                 }
             }
             td.number { @if let Some(usual) = glance.usual { data value=(usual) { (show(usual)) } } }
@@ -115,8 +122,8 @@ fn row(glance: &Glance, frame: &Frame, words: &Words) -> Markup {
 
 fn tone_words(tone: Tone, words: &Words) -> String {
     match tone {
-        Tone::Worse => words.label("dash-worse"),
-        _ => words.label("dash-better"),
+        Tone::Worse => words.label(dashboard::worse()),
+        _ => words.label(dashboard::better()),
     }
 }
 
@@ -124,14 +131,14 @@ fn tone_words(tone: Tone, words: &Words) -> String {
 pub(super) fn live(live: &[Live], words: &Words) -> Markup {
     html! {
         @if !live.is_empty() {
-            dl.live aria-label=(words.label("dash-live")) { @for value in live {
+            dl.live aria-label=(words.label(dashboard::live())) { @for value in live {
                 @let name = words.render(&value.name);
                 div {
                     dt { span lang=[name.lang] { (name.capital()) } " · " (words.layer(value.layer))
                         @if let Some(direction) = value.direction { " · " (words.direction(direction)) } }
                     dd { (words.value(&value.latest))
                         @if let Some(usual) = &value.usual {
-                            span.interval { (words.fill("dash-usually-value", &[("value", words.value(usual).into())])) }
+                            span.interval { (words.label(dashboard::usually_value(usual.clone()))) }
                         }
                     }
                 }

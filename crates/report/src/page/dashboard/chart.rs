@@ -4,7 +4,11 @@
 use maud::{Markup, html};
 
 use super::Series;
-use crate::{page::words::Words, plain::named_figure, time};
+use crate::{
+    page::words::{Words, label::dashboard},
+    plain::named_figure,
+    time,
+};
 
 /// Size of a chart in its own units.
 const WIDTH: f64 = 1000.0;
@@ -43,7 +47,7 @@ fn line(points: &[String]) -> String {
 pub(super) fn lines(series: &Series, tuned: &[(u64, String)], words: &Words) -> Markup {
     let points = &series.points;
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
-        return html! { p { (words.label("dash-no-points")) } };
+        return html! { p { (words.label(dashboard::no_points())) } };
     };
     let ends = points.iter().flat_map(|p| [p.low, p.high]).flatten();
     let scale = Scale::of(points.iter().map(|p| p.median).chain(ends));

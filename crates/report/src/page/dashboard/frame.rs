@@ -11,7 +11,10 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Frame;
 use crate::{
-    page::words::{Lang, Words},
+    page::words::{
+        Lang, Words,
+        label::{self, dashboard},
+    },
     time,
 };
 
@@ -22,11 +25,11 @@ pub(super) fn page(frame: &Frame, title: &str, here: &str, body: &Markup) -> Str
         Lang::English => (Lang::SimplifiedChinese, "zh-CN", "中文"),
         Lang::SimplifiedChinese => (Lang::English, "en", "English"),
     };
-    let mut entries = vec![("/", words.label("dash-paths"))];
+    let mut entries = vec![("/", words.label(dashboard::paths()))];
     if frame.mesh {
-        entries.push(("/mesh", words.label("dash-mesh")));
+        entries.push(("/mesh", words.label(dashboard::mesh())));
     }
-    let read = [("at", time::utc(frame.now_us).into())];
+    let read = dashboard::read(time::utc(frame.now_us));
     let kept = frame.query.iter().filter(|(key, _)| key != "lang");
     let kept = kept.map(|(key, value)| format!("{key}={}&", encoded(value)));
     let same: String = kept.collect();
@@ -43,9 +46,9 @@ pub(super) fn page(frame: &Frame, title: &str, here: &str, body: &Markup) -> Str
                 script src="/live.js" defer {}
             }
             body {
-                a.skip href="#main" { (words.label("dash-skip")) }
+                a.skip href="#main" { (words.label(dashboard::skip())) }
                 header {
-                    nav aria-label=(words.label("contents")) {
+                    nav aria-label=(words.label(label::contents())) {
                         span.brand { "pathtwin" }
                         ul {
                             @for (link, name) in &entries {
@@ -58,7 +61,7 @@ pub(super) fn page(frame: &Frame, title: &str, here: &str, body: &Markup) -> Str
                 }
                 main id="main" tabindex="-1" { (body) }
                 footer { p id="read" data-live {
-                    "pathtwin " (frame.program) " · " (words.fill("dash-read", &read))
+                    "pathtwin " (frame.program) " · " (words.label(read))
                 } }
             }
         }

@@ -10,7 +10,14 @@ use super::{
     Frame,
     frame::{figure_kind, measurement, page, to, to_path},
 };
-use crate::{page::heat::Scale, page::words::Words, plain};
+use crate::{
+    page::heat::Scale,
+    page::words::{
+        Words,
+        label::{self, dashboard},
+    },
+    plain,
+};
 
 /// The matrix of one figure.
 #[derive(Clone, Debug)]
@@ -55,9 +62,9 @@ pub fn mesh(mesh: &Mesh, frame: &Frame) -> String {
         measurement(step, &words)
     );
     let body = html! {
-        h1 { (words.label("dash-mesh")) }
-        p.note { (words.label("dash-mesh-note")) }
-        nav.choices aria-label=(words.label("what")) { ul {
+        h1 { (words.label(dashboard::mesh())) }
+        p.note { (words.label(dashboard::mesh_note())) }
+        nav.choices aria-label=(words.label(label::what())) { ul {
             @for (step, figure) in &mesh.choices {
                 @let (name, here) = (step.to_string(), (step, figure) == (&mesh.shown.0, &mesh.shown.1));
                 @let query = [("step", name.as_str()), ("figure", figure.name())];
@@ -70,7 +77,7 @@ pub fn mesh(mesh: &Mesh, frame: &Frame) -> String {
             table.heat {
                 caption { (name) }
                 thead { tr {
-                    th scope="col" { (words.label("dash-from-to")) }
+                    th scope="col" { (words.label(dashboard::from_to())) }
                     @for far in &mesh.far { th scope="col" { (far) } }
                 } }
                 tbody { @for (near, row) in mesh.near.iter().zip(&mesh.cells) { tr {
@@ -82,7 +89,7 @@ pub fn mesh(mesh: &Mesh, frame: &Frame) -> String {
     };
     page(
         frame,
-        &format!("{} · pathtwin", words.label("dash-mesh")),
+        &format!("{} · pathtwin", words.label(dashboard::mesh())),
         "/mesh",
         &body,
     )

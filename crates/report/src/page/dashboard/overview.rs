@@ -6,17 +6,17 @@ use super::{
     Card, Frame, card,
     frame::{page, to_path},
 };
-use crate::page::words::Words;
+use crate::page::words::{Words, label::dashboard};
 
 /// The page of all paths. `place`: where the history is.
 pub fn overview(cards: &[Card], place: &str, frame: &Frame) -> String {
     let words = Words::new(frame.lang);
-    let count = words.fill("dash-count", &[("n", cards.len().into())]);
+    let count = words.label(dashboard::count(cards.len()));
     let body = html! {
-        h1 { (words.label("dash-paths")) }
-        p.meta { span { (count) } span { (words.label("dash-history")) " " code { (place) } } }
+        h1 { (words.label(dashboard::paths())) }
+        p.meta { span { (count) } span { (words.label(dashboard::history())) " " code { (place) } } }
         @if cards.is_empty() {
-            p { (words.label("dash-empty")) }
+            p { (words.label(dashboard::empty())) }
             pre tabindex="0" { "pathtwin measure HOST\npathtwin watch --config FILE" }
         }
         div.cards { @for (number, one) in cards.iter().enumerate() {
@@ -28,6 +28,6 @@ pub fn overview(cards: &[Card], place: &str, frame: &Frame) -> String {
             }
         } }
     };
-    let title = format!("{} · pathtwin", words.label("dash-paths"));
+    let title = format!("{} · pathtwin", words.label(dashboard::paths()));
     page(frame, &title, "/", &body)
 }

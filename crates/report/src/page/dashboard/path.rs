@@ -2,13 +2,24 @@
 //! same time.
 
 use maud::{Markup, html};
-use model::history::Trend;
+use model::{
+    history::Trend,
+    text::{Text, Value},
+    watch,
+};
 
 use super::{
     Frame, PathHistory, Series, card, chart,
     frame::{figure_name, page, series_name, step_name, to_run, to_series},
 };
-use crate::{page::words::Words, plain::named_figure, time};
+use crate::{
+    page::words::{
+        Words,
+        label::{self, dashboard},
+    },
+    plain::named_figure,
+    time,
+};
 
 /// Facts that are shown of a change; the others are counted.
 const FACTS: usize = 8;
@@ -24,27 +35,27 @@ pub fn path(history: &PathHistory, frame: &Frame) -> String {
             (card::live(&history.card.live, &words))
         }
         section aria-labelledby="series" {
-            h2 id="series" { (words.label("dash-over-time")) }
-            p.note { (words.label("dash-chart-note")) }
+            h2 id="series" { (words.label(dashboard::over_time())) }
+            p.note { (words.label(dashboard::chart_note())) }
             @for series in &history.charts { (one(series, history, frame, &words)) }
             (others(history, frame, &words))
         }
         section aria-labelledby="changes" {
-            h2 id="changes" { (words.label("dash-changes")) }
-            @if changes.is_empty() { p { (words.label("dash-no-change")) } }
+            h2 id="changes" { (words.label(dashboard::changes())) }
+            @if changes.is_empty() { p { (words.label(dashboard::no_change())) } }
             @for change in changes { (changed(change, frame, &words)) }
             @if !history.tuned.is_empty() {
-                h3 { (words.label("dash-tuned")) }
+                h3 { (words.label(dashboard::tuned())) }
                 ul { @for (at_us, id) in &history.tuned { li { (time::utc(*at_us)) " UTC " code { (id) } } } }
             }
         }
         section aria-labelledby="runs" {
-            h2 id="runs" { (words.label("dash-runs")) }
-            div.wide tabindex="0" role="group" aria-label=(words.label("dash-runs")) { table {
+            h2 id="runs" { (words.label(dashboard::runs())) }
+            div.wide tabindex="0" role="group" aria-label=(words.label(dashboard::runs())) { table {
                 thead { tr {
-                    th scope="col" { (words.label("head-run")) }
-                    th scope="col" { (words.label("dash-started")) }
-                    th scope="col" { (words.label("dash-labels")) }
+                    th scope="col" { (words.label(label::head_run())) }
+                    th scope="col" { (words.label(dashboard::started())) }
+                    th scope="col" { (words.label(dashboard::labels())) }
                 } }
                 tbody { @for (run, at_us, labels) in &history.runs { tr {
                     th scope="row" { a href=(to_run(frame, run)) { (run) } }
@@ -70,13 +81,13 @@ fn one(series: &Series, history: &PathHistory, frame: &Frame, words: &Words) -> 
                 span.place { (step_name(&series.name.step, words)) } }
             (chart::lines(series, &history.tuned, words))
             details.values {
-                summary { (words.label("values")) }
+                summary { (words.label(label::values())) }
                 div.wide tabindex="0" role="group" aria-label=(series_name(&series.name, words)) { table {
                     thead { tr {
-                        th scope="col" { (words.label("dash-started")) }
-                        th.number scope="col" { (words.label("dash-median")) }
-                        th.number scope="col" { (words.label("dash-interval")) }
-                        th scope="col" { (words.label("head-run")) }
+                        th scope="col" { (words.label(dashboard::started())) }
+                        th.number scope="col" { (words.label(dashboard::median())) }
+                        th.number scope="col" { (words.label(dashboard::interval())) }
+                        th scope="col" { (words.label(label::head_run())) }
                     } }
                     tbody { @for point in series.points.iter().rev() { tr {
                         td { (time::utc(point.created_us)) }
@@ -94,7 +105,7 @@ fn others(history: &PathHistory, frame: &Frame, words: &Words) -> Markup {
     html! {
         @if !history.others.is_empty() {
             details.more {
-                summary { (words.fill("dash-others", &[("n", history.others.len().into())])) }
+                summary { (words.label(dashboard::others(history.others.len()))) }
                 ul { @for series in &history.others {
                     li { a href=(to_series(frame, series)) { (series_name(series, words)) } }
                 } }
@@ -103,30 +114,30 @@ fn others(history: &PathHistory, frame: &Frame, words: &Words) -> Markup {
     }
 }
 
+/// A change of a series.
+fn shift(change: &Trend) -> Text {
+    let show = |value| match change.series.figure.known() {
+        Some(kind) => kind.unit().value(value),
+        None => Value::Count(value),
+    };
+    watch::shift(show(change.before), show(change.after), change.change)
+}
+
 fn changed(change: &Trend, frame: &Frame, words: &Words) -> Markup {
-    let show = |value: f64| named_figure(&change.series.figure, value);
-    let by = change
-        .change
-        .map_or_else(String::new, |share| format!("{:+.1} %", 100.0 * share));
-    let values = [
-        ("before", show(change.before).into()),
-        ("after", show(change.after).into()),
-        ("by", by.into()),
-    ];
-    let unknown = words.label("unknown");
+    let unknown = words.label(label::unknown());
     html! {
         div.cause {
             h3 { (series_name(&change.series, words)) }
-            p { (words.fill("dash-change", &values)) " · " (time::utc(change.at_us)) " UTC · "
+            p { (words.label(shift(change))) " · " (time::utc(change.at_us)) " UTC · "
                 a href=(to_run(frame, &change.run)) { (change.run) } }
             @if !change.facts.is_empty() {
-                p.soft { (words.label("dash-then")) }
+                p.soft { (words.label(dashboard::then())) }
                 ul { @for fact in change.facts.iter().take(FACTS) {
                     li { code { (fact.fact) } ": " (fact.before.as_deref().unwrap_or(&unknown)) " → "
                         (fact.after.as_deref().unwrap_or(&unknown)) }
                 } }
                 @let more = change.facts.len().saturating_sub(FACTS);
-                @if more > 0 { p.soft { (words.fill("dash-more-facts", &[("n", more.into())])) } }
+                @if more > 0 { p.soft { (words.label(dashboard::more_facts(more))) } }
             }
         }
     }

@@ -4,19 +4,19 @@ use maud::html;
 use model::text::Text;
 
 use super::{Frame, frame::page};
-use crate::page::words::Words;
+use crate::page::words::{Words, label::dashboard};
 
 /// The sign-in page. `wrong`: the submitted token was wrong.
 pub fn sign_in(wrong: bool, frame: &Frame) -> String {
     let words = Words::new(frame.lang);
     let body = html! {
-        h1 { (words.label("dash-sign-in")) }
-        p { (words.label("dash-token-where")) }
-        @if wrong { p.warning role="alert" { (words.label("dash-token-wrong")) } }
+        h1 { (words.label(dashboard::sign_in())) }
+        p { (words.label(dashboard::token_where())) }
+        @if wrong { p.warning role="alert" { (words.label(dashboard::token_wrong())) } }
         form.sign-in method="post" action="/token" {
-            label for="token" { (words.label("dash-token")) }
+            label for="token" { (words.label(dashboard::token())) }
             input id="token" name="token" type="password" autocomplete="current-password" required;
-            button type="submit" { (words.label("dash-enter")) }
+            button type="submit" { (words.label(dashboard::enter())) }
         }
     };
     page(frame, "pathtwin", "", &body)
@@ -28,7 +28,7 @@ pub fn message(text: &Text, frame: &Frame) -> String {
     let text = words.render(text);
     let body = html! {
         h1 lang=[text.lang] { (text.capital()) }
-        p { a href=(super::frame::to(frame, "/", &[])) { (words.label("dash-paths")) } }
+        p { a href=(super::frame::to(frame, "/", &[])) { (words.label(dashboard::paths())) } }
     };
     page(frame, "pathtwin", "", &body)
 }

@@ -1,48 +1,28 @@
-use std::{collections::BTreeSet, path::Path};
-
 use super::*;
-
-/// The names of the texts.
-fn keys() -> BTreeSet<&'static str> {
-    let names: BTreeSet<&str> = texts::all().map(|(id, _)| *id).collect();
-    assert_eq!(names.len(), texts::all().count(), "duplicate name");
-    names
-}
-
-/// The sources of the page, without tests.
-fn sources() -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page");
-    let mut text = include_str!("../../page.rs").to_owned();
-    let below = folder.join("dashboard");
-    let entries = [folder, below].map(|folder| std::fs::read_dir(folder).unwrap());
-    for entry in entries.into_iter().flatten() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|e| e == "rs") {
-            text.push_str(&std::fs::read_to_string(path).unwrap());
-        }
-    }
-    text
-}
-
-#[test]
-fn no_text_is_unused_and_none_is_missing() {
-    let sources = sources();
-    let quoted: BTreeSet<&str> = sources.split('"').collect();
-    for key in keys() {
-        let used = quoted.contains(key.strip_suffix("-one").unwrap_or(key));
-        assert!(used, "{key} is used nowhere");
-    }
-    let message = sources.split("label(\"").skip(1);
-    let filled = sources.split("fill(\"").skip(1);
-    for after in message.chain(filled) {
-        let key = after.split('"').next().unwrap_or_default();
-        assert!(keys().contains(key), "{key} is in no catalogue");
-    }
-}
 
 #[test]
 fn numbers_choose_the_plural() {
     let words = Words::new(Lang::English);
-    let flows = |n: u32| words.fill("flows", &[("n", n.into())]);
+    let flows = |n: u32| words.label(label::flows(n));
     assert_eq!([flows(1), flows(8)], ["1 flow", "8 flows"]);
+}
+
+/// A name that a script uses, and that the page does not give it, is the text `undefined`.
+#[test]
+fn scripts_get_all_texts_that_they_use() {
+    let page = include_str!("../assets/page.js");
+    let quoted = page.split("words[\"").skip(1);
+    let quoted = quoted.filter_map(|rest| rest.split('"').next());
+    let plain = page.split("words.").skip(1);
+    let end = |c: char| !c.is_ascii_alphanumeric();
+    let plain = plain.filter_map(|rest| rest.split(end).next());
+    let given = crate::page::frame::script_words().map(|(name, _)| name);
+    let used: Vec<&str> = quoted.chain(plain).collect();
+    assert!(used.len() > given.len());
+    for name in &used {
+        assert!(given.contains(name), "{name}");
+    }
+    for name in given {
+        assert!(used.contains(&name), "{name} is not used");
+    }
 }

@@ -18,7 +18,7 @@ use model::{
 };
 
 use super::{
-    super::{Words, catalogue, texts},
+    super::{Words, catalogue, label},
     *,
 };
 
@@ -96,7 +96,13 @@ fn templates() -> BTreeSet<String> {
     let advised = AdviceFigure::ALL.iter().map(|f| f.text());
     found.extend(watched.chain(advised).map(str::to_owned));
     found.extend(Value::units().map(str::to_owned));
-    found.extend(texts::all().map(|(_, text)| (*text).to_owned()));
+    let page = [
+        label::TEMPLATES,
+        label::dashboard::TEMPLATES,
+        label::speedtest::TEMPLATES,
+    ];
+    let page = page.into_iter().flatten();
+    found.extend(page.map(|text| (*text).to_owned()));
     found
 }
 
