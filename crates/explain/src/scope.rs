@@ -7,12 +7,8 @@ use analysis::{
 use model::{
     findings::Place,
     net::{Direction, Side},
-    remedy::{Action, Bottleneck, Buffer, CcScope, Discipline, Flow, RouteTo},
+    remedy::{Action, Bottleneck, Buffer, CcScope, Discipline, Flow, RouteTo, shaped_bps},
 };
-
-/// Rate of a shaper as a share of the path's capacity, so that the queue forms in the shaper
-/// (OpenWrt, SQM details).
-const SHAPED: f64 = 0.95;
 
 /// Place of a finding in a Run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,15 +62,15 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// A shaper at 95 % of the path's capacity in the direction of the place. Its rate is that of
-    /// the underlay's IP packets, also where the tunnel was measured.
+    /// A shaper below the path's capacity ([`shaped_bps`]) in the direction of the place. Its rate
+    /// is that of the underlay's IP packets, also where the tunnel was measured.
     pub(crate) fn shaper(&self, device: Option<String>, flow: Flow, below: Bottleneck) -> Action {
         let below_tunnel =
             |dir: DirectionView| Some(dir.view.wire().underlay_bps(dir.carried_bps()?));
         let carries = self.direction_view().and_then(below_tunnel);
         Action::Shaper {
             device,
-            rate_bps: carries.map(|bps| (SHAPED * bps) as u64),
+            rate_bps: carries.map(shaped_bps),
             queue: Discipline::Cake,
             flow,
             direction: self.place.direction.unwrap_or(Direction::Up),

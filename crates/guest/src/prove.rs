@@ -187,6 +187,7 @@ impl<'a> Bench<'a> {
             goal: self.job.goal,
             predicted: self.job.predicted.clone(),
             keep: self.job.keep.clone(),
+            at_a_cost: self.job.at_a_cost,
             pairs: self.job.pairs,
             program: self.job.program.clone(),
         };

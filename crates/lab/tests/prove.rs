@@ -57,6 +57,7 @@ fn proved(path: &str, remedies: Vec<Remedy>, goal: Goal) -> ProveOutput {
         goal,
         predicted: Vec::new(),
         keep: Vec::new(),
+        at_a_cost: false,
         pairs: 3,
         program: "test".to_owned(),
         limit_ns: 3_000_000_000_000,

@@ -5,6 +5,7 @@
 //! findings.
 
 mod figure;
+pub mod guards;
 mod keep;
 mod outcome;
 

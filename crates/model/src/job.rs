@@ -111,6 +111,9 @@ pub struct Prove {
     pub predicted: Vec<crate::advice::Change>,
     /// Bounds that the user set.
     pub keep: Vec<Keep>,
+    /// True if the remedies were taken at a cost to others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_a_cost: bool,
     /// Turns with the change, and as many without.
     pub pairs: u32,
     /// Version of the requesting program.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    advice::{self, AdviceFigure, Goal},
+    advice::{self, AdviceFigure, Goal, guards},
     change::ChangeId,
     comparison::{Comparison, Estimate, Verdict},
     net::Direction,
@@ -108,7 +108,7 @@ pub struct Proved {
     pub figure: AdviceFigure,
     /// Its role.
     pub role: Role,
-    /// Median without the change: bit/s or µs.
+    /// Median without the change: bit/s, µs or a share.
     pub without: f64,
     /// Median with it.
     pub with: f64,
@@ -123,6 +123,11 @@ pub struct Proved {
 }
 
 impl Proved {
+    /// Returns true if it became significantly worse, and beyond its bound ([`guards`]).
+    pub fn is_beyond(&self) -> bool {
+        self.verdict == Verdict::Worse && guards::is_beyond(self.figure, self.without, self.with)
+    }
+
     /// Returns whether the measured ratio lies in the predicted interval; `None` if one is unknown.
     pub fn as_predicted(&self) -> Option<bool> {
         let (predicted, ratio) = (self.predicted?, self.ratio?);

@@ -34,6 +34,15 @@ use crate::{
     text::{Text, Value},
 };
 
+/// Rate of a shaper as a share of that of the bottleneck, so that the queue forms in the shaper
+/// (OpenWrt, SQM details).
+pub const SHAPED: f64 = 0.95;
+
+/// Rate of a shaper before a bottleneck that carries `capacity_bps` of IP packets, bit/s.
+pub fn shaped_bps(capacity_bps: f64) -> u64 {
+    (SHAPED * capacity_bps) as u64
+}
+
 /// An action at a location, with the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remedy {

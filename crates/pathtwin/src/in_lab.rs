@@ -25,6 +25,8 @@ pub struct InLab<'a> {
     pub goal: Goal,
     /// Bounds that the user set.
     pub keep: &'a [Keep],
+    /// True if a remedy may be at a cost to others.
+    pub at_a_cost: bool,
     /// Longest time of the search for a twin, and of the trial after it.
     pub budget: Duration,
     /// Turns of a proof with the change, and as many without.
@@ -86,6 +88,7 @@ impl InLab<'_> {
             goal: self.goal,
             predicted: best.changes.clone(),
             keep: self.keep.to_vec(),
+            at_a_cost: self.at_a_cost,
             pairs: self.pairs,
             program: env!("CARGO_PKG_VERSION").to_owned(),
             limit_ns: limit.as_nanos() as u64,

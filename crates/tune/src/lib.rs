@@ -51,7 +51,7 @@ pub use offers::{Tries, offers, stored_as, until_kept};
 pub use persist::{System, networkd_text, persist};
 pub use plan::{Request, plan};
 pub use probe::{NewTcp, Prober};
-pub use prove::{Criteria, MeasureError, PAIRS, ProveError, is_beyond, room, whole};
+pub use prove::{Criteria, MeasureError, PAIRS, ProveError, room, whole};
 pub use recover::{Pending, Recovery, pending, recover};
 pub use remedies::{Place, Remedies, settings_of, settings_of_all};
 pub use remote::{Remote, RemoteError};

@@ -20,7 +20,6 @@ use model::{
 use crate::error::TuneError;
 
 pub use criteria::Criteria;
-pub use judge::is_beyond;
 
 pub(crate) use evidence::{evidence, evidence_of_far};
 

@@ -15,7 +15,7 @@ mod trial;
 use std::cmp::Reverse;
 
 use model::{
-    advice::{Advice, NotTried, Origin},
+    advice::{Advice, NotTried, Origin, guards::GAIN},
     job::Bench,
     net::Direction,
     path::{Limit, Path},
@@ -26,7 +26,7 @@ use model::{
 
 use self::{
     field::{Arm, Field},
-    judge::{GAIN, Worth},
+    judge::Worth,
     recipe::{Candidate, candidates},
     rounds::{COMBINED, Round, rounds, runs, survivors},
 };

@@ -1,7 +1,8 @@
 //! Sentences of remedies.
 
 use super::{
-    Action, Bottleneck, Buffer, CcScope, Flow, LimitKind, Processor, Remedy, RouteTo, TunnelMode,
+    Action, Bottleneck, Buffer, CcScope, Flow, LimitKind, Processor, Remedy, RouteTo, SHAPED,
+    TunnelMode,
 };
 use crate::{
     text,
@@ -102,7 +103,7 @@ impl Action {
         };
         let rate = match rate_bps {
             Some(bps) => Value::Bps(*bps as f64),
-            None => text!("95 % of the measured rate").into(),
+            None => text!("{share} of the measured rate", share = Value::Share(SHAPED)).into(),
         };
         let queue = queue.name();
         match (below, flow) {

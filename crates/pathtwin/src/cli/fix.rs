@@ -56,7 +56,7 @@ pub(crate) struct Fix {
     #[arg(long)]
     pub(crate) anyway: bool,
     /// If nothing helps without harm, take the best remedy that helps at a cost, such as more
-    /// retransmissions; the bounds of goodput and delay still apply
+    /// retransmissions, whose bound is then waived; those of goodput and delay still apply
     #[arg(long)]
     pub(crate) at_a_cost: bool,
     /// Longest time of the search for a twin, and of the trial after it; with 0s, the remedies that

@@ -65,6 +65,7 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         lab,
         goal: arguments.proof.goal.into(),
         keep: &arguments.proof.keep,
+        at_a_cost: arguments.at_a_cost,
         budget: arguments.budget_time,
         pairs: arguments.proof.pairs,
         stop,

@@ -11,6 +11,9 @@ pub struct Criteria {
     pub predicted: Vec<Change>,
     /// Bounds that the user set.
     pub keep: Vec<Keep>,
+    /// True if the remedy was taken at a cost: bounds for the sake of others are waived
+    /// ([`model::advice::guards::is_for_others`]).
+    pub at_a_cost: bool,
     /// Turns with the change, and as many without.
     pub pairs: u32,
     /// Version of the program.

@@ -1,7 +1,10 @@
 //! From the comparison of the turns to the decision.
 
 use model::{
-    advice::{self, AdviceFigure, Goal, Keep},
+    advice::{
+        self, AdviceFigure, Goal, Keep,
+        guards::{self, GAIN},
+    },
     comparison::{Compared, Comparison, Estimate, Verdict},
     net::Direction,
     proof::{Acted, Decision, Proved, Role},
@@ -12,13 +15,6 @@ use model::{
 
 use super::criteria::Criteria;
 
-/// A predicted change below this (logarithm of a ratio) counts as none.
-const GAIN: f64 = 0.05;
-/// Share of the goodput that stays: a shaper below the line's rate takes some percent.
-const GOODPUT: f64 = 0.9;
-/// Bound of the guards on delay: by a share, and by µs.
-const DELAY: (f64, f64) = (1.1, 5_000.0);
-
 /// The decision with its reasons.
 pub(super) struct Judged {
     pub(super) decision: Decision,
@@ -28,7 +24,7 @@ pub(super) struct Judged {
 
 pub(super) fn judge(comparison: &Comparison, acted: &[Acted], criteria: &Criteria) -> Judged {
     let figures = figures(comparison, criteria);
-    let (decision, text) = decide(&figures, acted, &criteria.keep);
+    let (decision, text) = decide(&figures, acted, criteria);
     Judged {
         decision,
         text,
@@ -47,7 +43,7 @@ fn figures(comparison: &Comparison, criteria: &Criteria) -> Vec<Proved> {
         .any(|c| is_target(c, criteria.goal));
     let mut all = Vec::new();
     for direction in [Direction::Down, Direction::Up] {
-        for figure in deciding(&criteria.keep) {
+        for figure in AdviceFigure::ALL {
             let Some(line) = line(comparison, direction, figure.kind()) else {
                 continue;
             };
@@ -73,13 +69,6 @@ fn figures(comparison: &Comparison, criteria: &Criteria) -> Vec<Proved> {
         }
     }
     all
-}
-
-/// The deciding figures: those predicted by an Advice, and those with bounds of the user.
-fn deciding(keep: &[Keep]) -> impl Iterator<Item = AdviceFigure> {
-    AdviceFigure::ALL.into_iter().filter(|figure| {
-        AdviceFigure::PREDICTED.contains(figure) || keep.iter().any(|k| k.figure == *figure)
-    })
 }
 
 fn line(comparison: &Comparison, direction: Direction, kind: FigureKind) -> Option<&Compared> {
@@ -110,7 +99,8 @@ fn is_target(change: &advice::Change, goal: Goal) -> bool {
     is_sure && figure.gain(change.ratio) > GAIN && is_of(change.figure, goal)
 }
 
-fn decide(figures: &[Proved], acted: &[Acted], keep: &[Keep]) -> (Decision, Text) {
+fn decide(figures: &[Proved], acted: &[Acted], criteria: &Criteria) -> (Decision, Text) {
+    let keep = &criteria.keep;
     let targets = || figures.iter().filter(|f| f.role == Role::Target);
     if targets().all(|f| f.ratio.is_none()) {
         let text = text!("undone: the figure to improve could not be measured");
@@ -124,7 +114,9 @@ fn decide(figures: &[Proved], acted: &[Acted], keep: &[Keep]) -> (Decision, Text
         );
         return (Decision::DidNotAct, text);
     }
-    if let Some(worse) = figures.iter().find(|f| is_beyond(f) || breaks(f, keep)) {
+    let waived = |f: &Proved| criteria.at_a_cost && guards::is_for_others(f.figure);
+    let worse = |f: &&Proved| f.is_beyond() && !waived(f) || breaks(f, keep);
+    if let Some(worse) = figures.iter().find(worse) {
         let text = text!(
             "undone: {figure}, which exceeds its bound",
             figure = went(worse)
@@ -162,20 +154,6 @@ fn best<'a>(figures: impl Iterator<Item = &'a Proved>) -> Option<&'a Proved> {
     figures.max_by(|a, b| gain(a).total_cmp(&gain(b)))
 }
 
-/// Returns true if a figure became worse beyond its bound.
-pub fn is_beyond(figure: &Proved) -> bool {
-    let (without, with) = (figure.without, figure.with);
-    let beyond = match figure.figure {
-        AdviceFigure::Goodput => with < without * GOODPUT,
-        AdviceFigure::LoadedP50 | AdviceFigure::LoadedP99 => {
-            with > without * DELAY.0 && with > without + DELAY.1
-        }
-        // Only the user's bounds are on it.
-        AdviceFigure::Retransmitted => false,
-    };
-    figure.verdict == Verdict::Worse && beyond
-}
-
 /// Returns true if a figure violates a bound of the user.
 fn breaks(figure: &Proved, keep: &[Keep]) -> bool {
     keep.iter()
@@ -208,33 +186,11 @@ fn unknown(figures: &[Proved], keep: &[Keep]) -> Option<Text> {
 }
 
 fn went(figure: &Proved) -> Text {
-    let value = |v| figure.figure.value(v);
-    let (before, after) = (value(figure.without), value(figure.with));
-    let direction = figure.direction;
-    match figure.figure {
-        AdviceFigure::Goodput => text!(
-            "goodput ({direction}) went from {before} to {after}",
-            direction = direction,
-            before = before,
-            after = after
-        ),
-        AdviceFigure::LoadedP50 => text!(
-            "the loaded RTT ({direction}) went from {before} to {after}",
-            direction = direction,
-            before = before,
-            after = after
-        ),
-        AdviceFigure::LoadedP99 => text!(
-            "the 99th percentile of the loaded RTT ({direction}) went from {before} to {after}",
-            direction = direction,
-            before = before,
-            after = after
-        ),
-        AdviceFigure::Retransmitted => text!(
-            "the share of retransmitted bytes ({direction}) went from {before} to {after}",
-            direction = direction,
-            before = before,
-            after = after
-        ),
-    }
+    text!(
+        "{figure} ({direction}) went from {before} to {after}",
+        figure = figure.figure.measured(),
+        direction = figure.direction,
+        before = figure.figure.value(figure.without),
+        after = figure.figure.value(figure.with)
+    )
 }

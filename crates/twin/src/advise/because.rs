@@ -2,15 +2,15 @@
 
 use analysis::{figures::added_us, models::buffer_bytes};
 use model::{
-    advice::Outcome,
+    advice::{Outcome, guards::GAIN},
     net::{Direction, IpVersion, Layer, Side},
     path::{Limit, Path},
-    remedy::{Action, Flow, Remedy},
+    remedy::{Action, Flow, Remedy, SHAPED},
     text,
     text::{Text, Value},
 };
 
-use super::{judge::GAIN, recipe::DEFAULT_QUEUE, trial::cc};
+use super::{recipe::DEFAULT_QUEUE, trial::cc};
 
 /// Delay under load below which a shaper is not useful, µs.
 const SHORT_QUEUE_US: f64 = 10_000.0;
@@ -126,9 +126,10 @@ fn shaper(direction: Direction, flow: Flow, context: &Context<'_>) -> Option<Tex
     let name = direction;
     Some(if added < SHORT_QUEUE_US {
         text!(
-            "{direction}: a flow adds only {added} of delay, and a shaper costs 5 % of the rate; it helps where a large queue adds much delay",
+            "{direction}: a flow adds only {added} of delay, and a shaper costs {cost} of the rate; it helps where a large queue adds much delay",
             direction = name,
-            added = Value::Us(added)
+            added = Value::Us(added),
+            cost = Value::Share(1.0 - SHAPED)
         )
     } else {
         match flow {

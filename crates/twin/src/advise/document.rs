@@ -3,6 +3,7 @@
 use model::{
     advice::{
         ADVICE_SCHEMA, Advice, Change, Effect, Goal, NotTried, Origin, Outcome, Tried, Unchanged,
+        guards::GAIN,
     },
     remedy::{Location, NotTriable},
     text,
@@ -13,7 +14,7 @@ use model::{
 use super::{
     because::{Context, nothing, parts},
     field::Field,
-    judge::{GAIN, Worth, broken, by_member, changes, medians},
+    judge::{Worth, broken, by_member, changes, medians},
     objective::Objective,
     recipe::Candidate,
 };

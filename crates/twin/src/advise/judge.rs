@@ -1,7 +1,10 @@
 //! Effects of a remedy: paired ratios, their value for a goal, and the guards.
 
 use model::{
-    advice::{AdviceFigure, Change, Effect, Goal, Keep, Outcome},
+    advice::{
+        AdviceFigure, Change, Effect, Goal, Keep, Outcome,
+        guards::{self, GAIN},
+    },
     net::Direction,
     run::Unit,
     text,
@@ -9,8 +12,6 @@ use model::{
     twin::Twin,
 };
 
-/// A gain below this (logarithm of a ratio) counts as none: no change wins the tie.
-pub(super) const GAIN: f64 = 0.05;
 /// Assumed standard deviation of the value of one pair, since few pairs do not show it; it counts
 /// as [`USUAL_COUNTS`] more pairs.
 const USUAL: f64 = 0.08;
@@ -22,11 +23,6 @@ const Z: f64 = 1.645;
 const RESOLUTION: f64 = 0.02;
 /// Error of goodput and of delay where the twin was not tested: the tolerance for the order.
 const UNTESTED: f64 = 0.35;
-/// Bounds of the guards: P99 by a share and by µs; retransmissions by a factor and absolute; the
-/// share that a competing cubic flow retains.
-const P99: (f64, f64) = (1.1, 5_000.0);
-const RETRANSMITTED: (f64, f64) = (3.0, 0.02);
-pub(super) const COMPETITOR: f64 = 0.8;
 
 /// A pair of values without and with the remedy, on a member.
 #[derive(Clone, Copy, Debug)]
@@ -213,43 +209,39 @@ pub(super) fn broken(
 ) -> Vec<Text> {
     let mut all = Vec::new();
     for (a, b) in before.iter().zip(after) {
-        all.extend(guards(a, b));
+        all.extend(costs(a, b));
         all.extend(keep.iter().filter_map(|keep| bound(keep, a, b)));
     }
-    all.extend(competitor.iter().filter(|c| c.ratio < COMPETITOR).map(|c| {
-        text!(
-            "{direction}: a competing cubic flow keeps {share} of its goodput",
-            direction = c.direction,
-            share = Value::Share(c.ratio)
-        )
-    }));
+    all.extend(
+        competitor
+            .iter()
+            .filter(|c| guards::starves(c.ratio))
+            .map(|c| {
+                text!(
+                    "{direction}: a competing cubic flow keeps {share} of its goodput",
+                    direction = c.direction,
+                    share = Value::Share(c.ratio)
+                )
+            }),
+    );
     all
 }
 
-/// The guards of every goal, on figures that were measured before and after.
-fn guards(a: &Outcome, b: &Outcome) -> impl Iterator<Item = Text> {
-    let p99 = a.rtt_p99_us.zip(b.rtt_p99_us);
-    let p99 = p99.filter(|(a, b)| *b > P99.0 * a && *b > a + P99.1);
-    let p99 = p99.map(|(before, after)| {
-        text!(
-            "{direction}: the 99th percentile of the loaded RTT rises from {before} to {after}",
-            direction = a.direction,
-            before = Value::Us(before),
-            after = Value::Us(after)
-        )
-    });
-    let retransmitted = a.retransmitted.zip(b.retransmitted);
-    let most = |before: f64| (RETRANSMITTED.0 * before).max(RETRANSMITTED.1);
-    let retransmitted = retransmitted.filter(|(a, b)| *b > most(*a));
-    let retransmitted = retransmitted.map(|(before, after)| {
-        text!(
-            "{direction}: {after} of the bytes are retransmitted instead of {before}",
-            direction = a.direction,
-            before = Value::Share(before),
-            after = Value::Share(after)
-        )
-    });
-    p99.into_iter().chain(retransmitted)
+/// The figures that are worse beyond their bounds, of those measured before and after.
+fn costs(a: &Outcome, b: &Outcome) -> impl Iterator<Item = Text> {
+    let beyond = |figure: AdviceFigure| {
+        let (before, after) = (a.value(figure)?, b.value(figure)?);
+        guards::is_beyond(figure, before, after).then(|| {
+            text!(
+                "{direction}: {figure} goes from {before} to {after}",
+                direction = a.direction,
+                figure = figure.measured(),
+                before = figure.value(before),
+                after = figure.value(after)
+            )
+        })
+    };
+    AdviceFigure::ALL.into_iter().filter_map(beyond)
 }
 
 /// Remark on a bound of the user's; `None` if it holds.
@@ -346,7 +338,7 @@ mod tests {
             &["goodput<=20mbit".parse().unwrap()],
         );
         let broken: Vec<String> = broken.iter().map(ToString::to_string).collect();
-        assert_eq!(broken.len(), 4, "{broken:?}");
+        assert_eq!(broken.len(), 5, "{broken:?}");
         assert!(broken[0].contains("from 30 ms to 60 ms"), "{broken:?}");
     }
 

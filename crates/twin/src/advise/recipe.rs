@@ -4,14 +4,12 @@ use model::{
     advice::Origin,
     net::{Direction, Layer, Side},
     path::{Limit, Path},
-    remedy::{Action, Bottleneck, Buffer, CcScope, Discipline, Flow, Location, Remedy},
+    remedy::{Action, Bottleneck, Buffer, CcScope, Discipline, Flow, Location, Remedy, shaped_bps},
     text,
     text::{Text, Value},
     twin::Twin,
 };
 
-/// Rate of a shaper as a share of the bottleneck's rate, so that the queue forms in the shaper.
-const SHAPED: f64 = 0.95;
 /// Buffers of recipes for "more throughput", bytes.
 const LARGE_BUFFER: u64 = 64 << 20;
 /// Buffers of the recipe for a full VPS, bytes.
@@ -111,7 +109,7 @@ fn of_host(path: &Path, side: Side) -> Vec<Candidate> {
 fn shapers(path: &Path, side: Side) -> impl Iterator<Item = Action> {
     let directions = [Direction::Down, Direction::Up];
     let rate = |direction| match path.underlay.line(direction).rate_bps.as_ref()?.value {
-        Limit::At(rate) => Some(path.wire(Layer::Underlay).ip_bps(rate.scaled(SHAPED)) as u64),
+        Limit::At(rate) => Some(shaped_bps(path.wire(Layer::Underlay).ip_bps(rate))),
         Limit::Unlimited => None,
     };
     let all: Vec<Action> = directions

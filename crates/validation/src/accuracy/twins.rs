@@ -13,7 +13,7 @@ use model::{
     net::{Direction, Layer, LoadDirection, Side},
     path::{Limit, Parameter, Path, PathError, Trial},
     plan::{Measurement, Plan, Repeats, Step},
-    remedy::{Action, Bottleneck, CcScope, Discipline, Flow, Remedy},
+    remedy::{Action, Bottleneck, CcScope, Discipline, Flow, Remedy, shaped_bps},
     run::{FigureKind, Run, StepKind},
     text::Text,
     units::{Bytes, Rate, Seed},
@@ -136,10 +136,10 @@ impl Question {
     /// that of the bottleneck as it was measured: a user sets a shaper by it.
     pub fn apply(self, path: &Path, rate: Rate) -> Option<Path> {
         let shaper = |queue| {
-            let ip_bps = path.wire(Layer::Underlay).ip_bps(rate.scaled(0.95));
+            let ip_bps = shaped_bps(path.wire(Layer::Underlay).ip_bps(rate));
             let shape = Action::Shaper {
                 device: None,
-                rate_bps: Some(ip_bps as u64),
+                rate_bps: Some(ip_bps),
                 queue,
                 flow: Flow::Egress,
                 direction: Direction::Down,

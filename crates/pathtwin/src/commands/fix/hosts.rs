@@ -96,6 +96,7 @@ pub(super) fn prove(
             goal: arguments.proof.goal.into(),
             predicted: best.changes.clone(),
             keep: arguments.proof.keep.clone(),
+            at_a_cost: arguments.at_a_cost,
             pairs: arguments.proof.pairs,
             program: env!("CARGO_PKG_VERSION").to_owned(),
         },

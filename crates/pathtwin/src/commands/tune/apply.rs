@@ -129,6 +129,7 @@ fn proved(arguments: &Apply, plan: Change, host: &str) -> Result<ExitCode, Failu
             goal: proof.goal.into(),
             predicted: Vec::new(),
             keep: proof.keep.clone(),
+            at_a_cost: false,
             pairs: proof.pairs,
             program: env!("CARGO_PKG_VERSION").to_owned(),
         },

@@ -84,6 +84,7 @@ fn one(bench: Bench<'_>, scenario: &Scenario) -> Result<Fixed, Failure> {
         lab: bench.lab,
         goal: Goal::Balanced,
         keep: &[],
+        at_a_cost: false,
         budget: BUDGET,
         pairs: tune::PAIRS,
         stop: bench.stop,

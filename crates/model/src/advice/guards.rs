@@ -1,0 +1,78 @@
+//! What counts as a gain, and what a gain must not cost: one set of bounds for the trial of a
+//! remedy on a twin, for its proof on hosts, and for the score of proofs.
+//!
+//! A stage adds its own evidence: a trial compares medians over pairs, a proof also needs a
+//! significant difference. With other bounds in the proof, it would undo what the trial advises, or
+//! keep what the trial calls a cost.
+
+use super::AdviceFigure;
+
+/// Logarithm of a ratio up to which a change counts as none, so that no change wins the tie: more
+/// than the 2 % by which settings of hosts and rates of twins differ.
+pub const GAIN: f64 = 0.05;
+/// Share of the goodput that must remain. A shaper leaves 95 % of the rate
+/// ([`crate::remedy::SHAPED`]), and its queue management some percent less.
+const GOODPUT: f64 = 0.9;
+/// Tolerated rise of a loaded RTT, by a factor and by µs: a tenth is twice the share that counts as
+/// a gain, and 5 ms are not noticeable on a short path.
+const DELAY: (f64, f64) = (1.1, 5_000.0);
+/// Tolerated share of retransmitted bytes: this many times the present one, or this share. A
+/// loss-based congestion control loses some percent at a short queue; more is load on the line of
+/// others.
+const RETRANSMITTED: (f64, f64) = (3.0, 0.02);
+/// Share of its goodput that a competing cubic flow must keep (Ware et al., Beyond Jain's Fairness
+/// Index, HotNets 2019: a newcomer may do as much harm as the present flows do).
+const COMPETITOR: f64 = 0.8;
+
+/// Returns true if a figure is worse beyond its bound.
+pub fn is_beyond(figure: AdviceFigure, before: f64, after: f64) -> bool {
+    match figure {
+        AdviceFigure::Goodput => after < GOODPUT * before,
+        AdviceFigure::LoadedP50 | AdviceFigure::LoadedP99 => {
+            after > DELAY.0 * before && after > before + DELAY.1
+        }
+        AdviceFigure::Retransmitted => after > (RETRANSMITTED.0 * before).max(RETRANSMITTED.1),
+    }
+}
+
+/// Returns true if a competing cubic flow loses too much: `ratio` is its goodput beside a flow with
+/// the remedy over that beside one without.
+pub fn starves(ratio: f64) -> bool {
+    ratio < COMPETITOR
+}
+
+/// Returns true if the bound of a figure is for the sake of others on the line. A user who takes a
+/// remedy at a cost waives these; the bounds on the user's own goodput and delay remain.
+pub fn is_for_others(figure: AdviceFigure) -> bool {
+    figure == AdviceFigure::Retransmitted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remedy::SHAPED;
+
+    #[test]
+    fn each_figure_has_its_bound_and_improvements_have_none() {
+        use AdviceFigure::{Goodput, LoadedP50, LoadedP99, Retransmitted};
+        for (figure, before, within, beyond) in [
+            (Goodput, 10e6, 9.1e6, 8.9e6),
+            // A tenth of 100 ms, and 5 ms on a short path.
+            (LoadedP50, 100e3, 109e3, 111e3),
+            (LoadedP99, 10e3, 14.9e3, 15.1e3),
+            // Three times 1 %, and 2 % where nothing was retransmitted.
+            (Retransmitted, 0.01, 0.029, 0.031),
+            (Retransmitted, 0.0, 0.019, 0.021),
+        ] {
+            assert!(!is_beyond(figure, before, within), "{figure:?}");
+            assert!(is_beyond(figure, before, beyond), "{figure:?}");
+        }
+        assert!(!is_beyond(Goodput, 1.0, 10.0) && !is_beyond(LoadedP50, 1e5, 1e3));
+        assert!(starves(0.79) && !starves(0.8));
+    }
+
+    #[test]
+    fn a_shaper_alone_breaks_no_bound() {
+        assert!(!is_beyond(AdviceFigure::Goodput, 1.0, SHAPED));
+    }
+}
