@@ -52,46 +52,31 @@ impl Grid {
         column
     }
 
-    /// Increase of a counter in each bucket, with its value at a time given by `counter`.
-    pub(crate) fn growth(self, points: &[(i64, u64)], counter: Counter) -> Column {
-        let (Some(first), Some(last)) = (points.first(), points.last()) else {
+    /// Growth of a counter in each bucket, from its growth since the first reading; `value` gives
+    /// that at a time.
+    pub(crate) fn growth(self, grown: &[(i64, f64)], value: Value) -> Column {
+        let (Some(first), Some(last)) = (grown.first(), grown.last()) else {
             return vec![None; self.count];
         };
         let (first, last) = (first.0, last.0);
-        (0..self.count)
-            .map(|place| {
-                let to = self.end_us(place);
-                let from = to - self.dt_us;
-                let seen = from < last && to > first;
-                seen.then(|| counter(points, to) - counter(points, from))
-            })
-            .collect()
+        let in_bucket = |place| {
+            let to = self.end_us(place);
+            let from = to - self.dt_us;
+            let seen = from < last && to > first;
+            seen.then(|| Some(value(grown, to)? - value(grown, from)?))?
+        };
+        (0..self.count).map(in_bucket).collect()
     }
 }
 
-/// Value of a counter at a time.
-pub(crate) type Counter = fn(&[(i64, u64)], i64) -> f64;
+/// Value of a counter at a time: on a straight line for bytes ([`model::counter::at`]), in steps
+/// for events ([`stepped`]).
+pub(crate) type Value = fn(&[(i64, f64)], i64) -> Option<f64>;
 
 /// Step function, for counters of events: an event belongs to the sample that saw it.
-pub(crate) fn stepped(points: &[(i64, u64)], at_us: i64) -> f64 {
-    let after = points.partition_point(|(t, _)| *t <= at_us);
-    points
-        .get(after.saturating_sub(1))
-        .map_or(0.0, |point| point.1 as f64)
-}
-
-/// Linear interpolation, for counters of bytes.
-pub(crate) fn even(points: &[(i64, u64)], at_us: i64) -> f64 {
-    let after = points.partition_point(|(t, _)| *t <= at_us);
-    match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
-        (None, Some(first)) => first.1 as f64,
-        (Some(last), None) => last.1 as f64,
-        (Some((t0, v0)), Some(&(t1, v1))) => {
-            let share = (at_us - t0) as f64 / (t1 - t0).max(1) as f64;
-            v0 as f64 + (v1 as f64 - v0 as f64) * share
-        }
-        (None, None) => 0.0,
-    }
+pub(crate) fn stepped(grown: &[(i64, f64)], at_us: i64) -> Option<f64> {
+    let after = grown.partition_point(|(t, _)| *t <= at_us);
+    grown.get(after.saturating_sub(1)).map(|point| point.1)
 }
 
 /// Sum of columns; missing values count as 0, values missing in all columns stay absent.
@@ -122,18 +107,20 @@ pub(crate) fn mean(columns: impl Iterator<Item = Column>) -> Column {
 
 #[cfg(test)]
 mod tests {
+    use model::counter;
+
     use super::*;
 
     #[test]
     fn the_sum_of_all_buckets_is_the_counters_increase() {
-        let points: Vec<(i64, u64)> = (0..=250)
-            .map(|i| (i * 10_000 + 3, 7 * i as u64 * i as u64))
+        let points: Vec<(i64, f64)> = (0..=250)
+            .map(|i| (i * 10_000 + 3, 7.0 * (i * i) as f64))
             .collect();
         for most in [24, 30, 250] {
             let grid = Grid::over(points[0].0, points[250].0, most, 10_000);
             assert!(grid.count <= most + 1);
-            for counter in [even, stepped] {
-                let all: f64 = grid.growth(&points, counter).into_iter().flatten().sum();
+            for value in [counter::at as Value, stepped] {
+                let all: f64 = grid.growth(&points, value).into_iter().flatten().sum();
                 assert!((all - 7.0 * 250.0 * 250.0).abs() < 1e-6, "{all}");
             }
         }

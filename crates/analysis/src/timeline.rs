@@ -1,9 +1,12 @@
 //! Time series of a sample in equal buckets, for charts.
 
-use model::run::{self, FigureKind, FlowResult, Run, Sample, Series};
+use model::{
+    counter,
+    run::{self, FigureKind, FlowResult, Run, Sample, Series},
+};
 
 use crate::{
-    buckets::{Column, Grid, even, mean, stepped, sum},
+    buckets::{Column, Grid, mean, stepped, sum},
     figures::{self, added_us},
     flow, flows, over_time,
 };
@@ -43,10 +46,10 @@ pub fn of(sample: &Sample, buckets: usize) -> Timeline {
     let grid = grid(flows, &probes, buckets);
     let sent = || flows.iter().filter_map(|f| f.series.as_ref());
     let received = flows.iter().filter_map(|f| f.received.as_ref());
-    let bytes = sum(received.map(|r| grid.growth(&r.points(flow::arrived(r)), even)));
+    let bytes = sum(received.map(|r| grid.growth(&r.grown(flow::arrived(r)), counter::at)));
     let retransmitted = sent().filter_map(|sent| {
-        let points = sent.points(flow::retransmissions(sent)?);
-        Some(grid.growth(&points, stepped))
+        let grown = sent.grown(flow::retransmissions(sent)?);
+        Some(grid.growth(&grown, stepped))
     });
     let window = sent().filter_map(|sent| {
         let points = sent.points(flow::window(sent)?);

@@ -7,6 +7,8 @@ use std::{
 
 use model::observation::{Observation, ObservedSocket, Verdict};
 
+use crate::flow;
+
 /// Totals of connections that were not idle.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
@@ -16,7 +18,8 @@ pub struct Totals {
     pub goodput_out_bps: f64,
     /// Payload received by all, bit/s.
     pub goodput_in_bps: f64,
-    /// Retransmitted bytes as a share of the bytes that all sent; absent if none sent.
+    /// Retransmitted bytes as a share of the bytes that all sent ([`flow::retransmitted`]); absent
+    /// if none sent.
     pub retransmission_rate: Option<f64>,
     /// Median over the connections that sent of their RTT, us.
     pub rtt_us: Option<f64>,
@@ -69,25 +72,21 @@ pub fn totals<'a>(sockets: impl Iterator<Item = &'a ObservedSocket>) -> Totals {
     for cc in all.iter().filter_map(|s| s.cc.clone()) {
         *congestion_controls.entry(cc).or_insert(0) += 1;
     }
-    let again: f64 = sending()
-        .map(|s| s.retransmitted_bytes.unwrap_or(0) as f64)
-        .sum();
-    let delivered: f64 = sending().map(|s| delivered_bytes(s)).sum();
+    let bytes = |s: &ObservedSocket| Some((s.retransmitted_bytes? as f64, s.sent_bytes? as f64));
+    let (again, sent) = all
+        .iter()
+        .filter_map(|s| bytes(s))
+        .fold((0.0, 0.0), |(again, sent), s| (again + s.0, sent + s.1));
     Totals {
         connections: all.len(),
         goodput_out_bps: sum(|s| s.goodput_out_bps),
         goodput_in_bps: sum(|s| s.goodput_in_bps),
-        retransmission_rate: (again + delivered > 0.0).then(|| again / (again + delivered)),
+        retransmission_rate: flow::retransmitted(again, sent),
         rtt_us: median(|s| s.rtt_us),
         rtt_over_min: median(|s| s.rtt_over_min),
         timeouts: all.iter().filter_map(|s| s.timeouts).sum(),
         congestion_controls,
     }
-}
-
-/// Acknowledged payload of the observed time.
-fn delivered_bytes(socket: &ObservedSocket) -> f64 {
-    socket.goodput_out_bps.unwrap_or(0.0) / 8.0 * socket.observed_us as f64 / 1e6
 }
 
 #[cfg(test)]
@@ -108,7 +107,8 @@ mod tests {
         format!(
             r#"{{"local":"10.0.0.1:{port}","remote":"10.0.0.2:80","verdict":"{verdict}",
             "because":"busy","because_threshold":0.0,"cc":"{cc}","uid":0,"samples":3,"observed_us":1000000,"ended":false,
-            "goodput_out_bps":{mbit}e6,"retransmitted_bytes":{again},"rtt_us":{rtt}.0}}"#
+            "goodput_out_bps":{mbit}e6,"retransmitted_bytes":{again},"sent_bytes":{sent},"rtt_us":{rtt}.0}}"#,
+            sent = mbit * 125_000 + again
         )
     }
 

@@ -11,6 +11,7 @@ use std::{
 use anyhow::Context;
 use model::{
     cell::Cell,
+    evidence,
     job::{OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE},
     record::{Kind, OUTPUT_SCHEMA, Output, ProbeSample, QueueInfo, Stream},
     text,
@@ -63,7 +64,7 @@ pub(crate) fn measure(engine: Engine<'_>, cell: &Cell) -> anyhow::Result<Output>
         output.probes_sent_ns = sent;
         streams.push(answers);
     }
-    output.counters = increase(&before, &counters(&bed));
+    output.counters = evidence::difference(&before, &counters(&bed));
     output.losses = sampling::losses(&bed)?;
     let joined = join(&streams);
     fs::write(engine.folder.join(RECORDS_FILE), joined.bytes()).context("write the records")?;
@@ -219,20 +220,4 @@ fn read_counters(node: &str, text: &str, into: &mut BTreeMap<String, u64>) {
             }
         }
     }
-}
-
-fn increase(
-    before: &BTreeMap<String, u64>,
-    after: &BTreeMap<String, u64>,
-) -> BTreeMap<String, u64> {
-    after
-        .iter()
-        .map(|(name, value)| {
-            (
-                name.clone(),
-                value.saturating_sub(before.get(name).copied().unwrap_or(0)),
-            )
-        })
-        .filter(|(_, increase)| *increase > 0)
-        .collect()
 }

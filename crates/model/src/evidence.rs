@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 
 pub use counter::{CounterGroup, CounterKind};
 
+use crate::counter::growth;
+
 /// Counters by name. Dots separate groups: see `docs/reference/facts.md`.
 pub type Counters = BTreeMap<String, u64>;
 
@@ -20,7 +22,7 @@ pub type Counters = BTreeMap<String, u64>;
 pub fn difference(before: &Counters, after: &Counters) -> Counters {
     let increase = |(name, now): (&String, &u64)| {
         let then = before.get(name).copied().unwrap_or(0);
-        let by = now.checked_sub(then).unwrap_or(*now);
+        let by = growth(then, *now).unwrap_or(*now);
         (by > 0).then(|| (name.clone(), by))
     };
     after.iter().filter_map(increase).collect()

@@ -11,6 +11,7 @@ pub mod cause;
 pub mod cell;
 pub mod change;
 pub mod comparison;
+pub mod counter;
 pub mod evidence;
 pub mod facts;
 pub mod figures;

@@ -120,6 +120,9 @@ pub struct ObservedSocket {
     /// Bytes retransmitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmitted_bytes: Option<u64>,
+    /// Bytes sent, retransmissions included; absent in observations of early versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sent_bytes: Option<u64>,
     /// Median of the smoothed RTT, us.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_us: Option<f64>,

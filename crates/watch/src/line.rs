@@ -2,6 +2,8 @@
 
 use std::{net::IpAddr, process::Command};
 
+use analysis::flow;
+use model::counter::growth;
 use sys::{
     Netlink,
     link::{self, LinkCounters},
@@ -56,9 +58,9 @@ impl Device {
     pub(crate) fn rate_bps(&self, span_s: f64) -> Option<f64> {
         let mut netlink = Netlink::route().ok()?;
         let now = link::show(&mut netlink, self.index).ok()?.counters;
-        let received = now.rx_bytes.checked_sub(self.counters.rx_bytes)?;
-        let sent = now.tx_bytes.checked_sub(self.counters.tx_bytes)?;
-        Some(received.max(sent) as f64 * 8.0 / span_s)
+        let received = growth(self.counters.rx_bytes, now.rx_bytes)?;
+        let sent = growth(self.counters.tx_bytes, now.tx_bytes)?;
+        flow::rate_bps(received.max(sent) as f64, span_s * 1e6)
     }
 
     /// Returns true if the system considers it metered: a modem by its type, otherwise according to

@@ -1,14 +1,14 @@
 //! The figures of one connection.
 
 use analysis::flow::{self, Delivery};
-use model::observation::ObservedSocket;
+use model::{counter::growth, observation::ObservedSocket};
 use stats::median;
 use sys::tcp_info::TcpInfo;
 
 use super::{
     connection::Connection,
     moved::Moved,
-    sample::{Counters, Sample, difference},
+    sample::{Counters, Sample},
     verdict,
 };
 
@@ -25,8 +25,8 @@ pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
     let last_counters = samples.last().map_or(&none, |s| &s.counters);
     let counted = |counter: fn(&Counters) -> Option<u64>| {
         let several = samples.len() > 1;
-        let difference = difference(first_counters, last_counters, counter);
-        difference.filter(|_| several)
+        let (before, after) = (counter(first_counters)?, counter(last_counters)?);
+        growth(before, after).filter(|_| several)
     };
     let ended_us = samples.last().map_or(0, |s| s.at_us);
     let moved = Moved {
@@ -62,6 +62,7 @@ pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
             |(retransmitted, sent)| flow::retransmitted(retransmitted as f64, sent as f64),
         ),
         retransmitted_bytes: retransmitted,
+        sent_bytes: counted(|c| c.sent),
         rtt_us,
         min_rtt_us: info.min_rtt_us,
         rtt_over_min: rtt_us

@@ -65,12 +65,3 @@ fn unread(socket: &TcpSocket) -> Option<f64> {
     let share = 2.0 * f64::from(socket.receive_queue_bytes) / f64::from(limit);
     (limit > 0).then(|| share.min(1.0))
 }
-
-/// The increase from `earlier` to `later`; absent if either is, or if the counter decreased.
-pub(super) fn difference(
-    earlier: &Counters,
-    later: &Counters,
-    counter: impl Fn(&Counters) -> Option<u64>,
-) -> Option<u64> {
-    counter(later)?.checked_sub(counter(earlier)?)
-}

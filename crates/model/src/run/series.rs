@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Column, Shape, packed::Packed};
+use crate::counter;
 
 /// A set of time series with common times. Columns that the kernel did not fill are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -100,19 +101,19 @@ impl Series {
         }
     }
 
-    /// Increase of a counter between two times, with linear interpolation between samples. Wrapping
-    /// of 32-bit counters is handled. `None` for gauges.
-    pub fn increase(&self, column: Column, window_us: [i64; 2]) -> Option<f64> {
-        if column.shape() != Shape::Counter {
-            return None;
+    /// Growth of a counter at each reading, since the first one; empty for gauges.
+    pub fn grown(&self, column: Column) -> Vec<(i64, f64)> {
+        match column.shape() {
+            Shape::Counter => counter::grown(&self.points(column)),
+            Shape::Gauge => Vec::new(),
         }
-        let points = self.points(column);
-        let grown = value_at(&points, window_us[1])? - value_at(&points, window_us[0])?;
-        Some(if grown < 0.0 {
-            grown + 4_294_967_296.0
-        } else {
-            grown
-        })
+    }
+
+    /// Growth of a counter between two times, on the straight line between readings. `None` for
+    /// gauges.
+    pub fn increase(&self, column: Column, window_us: [i64; 2]) -> Option<f64> {
+        let grown = self.grown(column);
+        Some(counter::at(&grown, window_us[1])? - counter::at(&grown, window_us[0])?)
     }
 }
 
@@ -122,20 +123,6 @@ fn chosen<T>(
 ) -> impl Iterator<Item = T> {
     let values = values.enumerate().filter(move |(at, _)| kept(*at));
     values.map(|(_, value)| value)
-}
-
-fn value_at(points: &[(i64, u64)], at: i64) -> Option<f64> {
-    let after = points.partition_point(|(t, _)| *t < at);
-    let (last, first) = (points.last()?, points.first()?);
-    if after == 0 {
-        return Some(first.1 as f64);
-    }
-    let Some(&(t1, v1)) = points.get(after) else {
-        return Some(last.1 as f64);
-    };
-    let (t0, v0) = points[after - 1];
-    let part = (at - t0) as f64 / (t1 - t0).max(1) as f64;
-    Some(v0 as f64 + (v1 as f64 - v0 as f64) * part)
 }
 
 #[cfg(test)]
