@@ -1,14 +1,5 @@
-//! Lasting changes of a figure.
-//!
-//! A history has many runs of a path: each is tested against the earlier ones ([`of_runs`]). A
-//! watch has hourly values over weeks with a known weekly pattern: they are tested against the same
-//! hour of the week, and a change must persist for hours ([`hourly`]). Both compare ranks, and
-//! neither revokes a change.
-
-pub mod hourly;
-mod track;
-
-pub use track::{Scale, Track, Value, hour_of_week};
+//! Change points of a figure over the runs of a path in a history: each run is compared with the
+//! earlier ones, by ranks.
 
 use model::history::{Point, SeriesName, Trend};
 

@@ -38,8 +38,6 @@ pub struct Published {
     pub goodput_mbps: f64,
     /// Relative deviation of the median from it; absent if no repeat counts.
     pub deviation: Option<f64>,
-    /// The deviation is within the table's tolerance.
-    pub fits: Option<bool>,
 }
 
 /// Reasons why rows do not count, the most frequent first, each with its number of rows.
@@ -89,7 +87,6 @@ impl Summary<'_> {
         Some(Published {
             goodput_mbps,
             deviation,
-            fits: deviation.map(|by| by.abs() <= figures.tolerance),
         })
     }
 

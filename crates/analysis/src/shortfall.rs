@@ -1,4 +1,4 @@
-//! Runs with too few valid samples for a conclusion.
+//! Samples of a run that do not count, where few or none of a kind do.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use model::{
 
 use crate::summary;
 
-/// A run with too few valid samples, and the part that is valid.
+/// Number of the samples that count, and what is known of the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shortfall {
     /// Samples that count.
@@ -24,8 +24,8 @@ pub struct Shortfall {
     pub not_counted: Vec<Figure>,
 }
 
-/// Fewer valid samples than this share are too few for a conclusion.
-const ENOUGH: f64 = 0.5;
+/// Share of the samples that count from which the others are not listed.
+const FEW: f64 = 0.5;
 
 /// Returns the shortfall of a run, if fewer than half of its samples count, or if no TCP sample of
 /// a layer and direction does.
@@ -33,7 +33,7 @@ pub fn of(run: &Run) -> Option<Shortfall> {
     let all = run.samples.len();
     let valid = run.samples.iter().filter(|s| s.valid).count();
     let without = without_tcp(&run.samples);
-    if without.is_empty() && valid as f64 >= ENOUGH * all as f64 {
+    if without.is_empty() && valid as f64 >= FEW * all as f64 {
         return None;
     }
     Some(Shortfall {

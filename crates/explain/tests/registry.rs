@@ -67,7 +67,7 @@ fn the_truth_of_a_lab_is_out_of_reach() {
     );
     assert_eq!(
         depends(include_str!("../../analysis/Cargo.toml")),
-        set(&["model", "serde", "stats"])
+        set(&["model", "stats"])
     );
 }
 

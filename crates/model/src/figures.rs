@@ -64,6 +64,11 @@ impl Figures {
             .filter(|f| f.fits(row))
             .find_map(|f| f.values.get(&figure).copied())
     }
+
+    /// Returns true if a relative deviation is within the tolerance of the table.
+    pub fn tolerates(&self, deviation: f64) -> bool {
+        deviation.abs() <= self.tolerance
+    }
 }
 
 impl Figure {

@@ -138,10 +138,13 @@ fn comparison(group: &Summary<'_>, figures: &Figures) -> [String; 2] {
     let Some(published) = group.published(figures) else {
         return [String::new(), String::new()];
     };
-    let deviation = published.deviation.zip(published.fits);
-    let verdict = deviation.map(|(by, fits)| {
-        let verdict = if fits { "fits" } else { "differs" };
-        format!("{:+.1}% {verdict}", by * 100.0)
+    let verdict = published.deviation.map(|by| {
+        let verdict = if figures.tolerates(by) {
+            "fits"
+        } else {
+            "differs"
+        };
+        format!("{:+.1} % {verdict}", by * 100.0)
     });
     [short(published.goodput_mbps), verdict.unwrap_or_default()]
 }

@@ -10,6 +10,7 @@ pub mod config;
 pub mod daemon;
 pub mod figures;
 pub mod http;
+mod lasting;
 mod line;
 pub mod message;
 pub mod metrics;

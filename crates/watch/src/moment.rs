@@ -1,7 +1,8 @@
 //! Points in time on two clocks, and their places in the calendar.
 
-use analysis::changes;
 use serde::{Deserialize, Serialize};
+
+use crate::lasting;
 
 const MINUTE_US: i64 = 60_000_000;
 const DAY_US: i64 = 24 * 60 * MINUTE_US;
@@ -52,7 +53,7 @@ impl Moment {
 
     /// The hour of the local week, 0 to 167, from Monday 00:00.
     pub fn hour_of_week(self) -> usize {
-        changes::hour_of_week(self.wall_us, self.offset_s)
+        lasting::hour_of_week(self.wall_us, self.offset_s)
     }
 
     /// The minute of the local day, 0 to 1439.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use analysis::changes::hourly::Shift;
 use model::{
     net::{IpVersion, Layer},
     text::Text,
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     figures::{Figure, Probed},
+    lasting::Shift,
     message::{Cause, FactChange, FigureChange},
     plan::TooSmall,
 };

@@ -8,7 +8,6 @@ use std::{
     time::Duration,
 };
 
-use analysis::changes::Track;
 use model::{text, text::Text};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sys::{
@@ -17,7 +16,8 @@ use sys::{
 };
 
 use crate::{
-    budget::Ledger, calendar::Calendar, figures::Figure, message::Message, path_state::PathState,
+    budget::Ledger, calendar::Calendar, figures::Figure, lasting::Track, message::Message,
+    path_state::PathState,
 };
 
 /// Version of the files.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use analysis::changes::hourly::Shift;
 use model::text::Text;
 use stats::Random;
 
 use super::Watcher;
 use crate::{
     figures::Figure,
+    lasting::Shift,
     message::{Cause, Event, FactChange, FigureChange, MESSAGE_SCHEMA, Message},
     moment::{HOUR_NS, Moment, SECOND_NS},
     path_state::Incident,

@@ -2,13 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{
-    changes::{
-        Track, Value,
-        hourly::{self, Verdict},
-    },
-    probes,
-};
+use analysis::probes;
 use model::{
     net::{IpVersion, Layer},
     text::Text,
@@ -20,6 +14,7 @@ use super::{Candidate, Job, Postponed, Watcher, Work};
 use crate::{
     budget,
     figures::{Figure, Probed},
+    lasting::{self, Track, Value, Verdict},
     message::Cause,
     moment::{HOUR_NS, Moment},
     plan::TooSmall,
@@ -169,7 +164,7 @@ impl Watcher {
             at_us: now.wall_us,
             value,
         });
-        let verdict = hourly::judge(track, figure.kind, change, now.offset_s);
+        let verdict = lasting::judge(track, figure.kind, change, now.offset_s);
         match verdict {
             Verdict::Same => {}
             Verdict::Suspected(_) if figure.kind.is_of_probes() => {}

@@ -25,7 +25,7 @@ const FEWEST_OF_HOUR: usize = 4;
 
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Value {
+pub(crate) struct Value {
     /// Time, µs since 1970.
     pub at_us: u64,
     /// The value.
@@ -34,7 +34,7 @@ pub struct Value {
 
 /// The values of one figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Track {
+pub(crate) struct Track {
     /// Seconds since 1970 and values, in the order of time.
     values: VecDeque<(u64, f64)>,
     /// Start of each level brought by a change, µs since 1970.
@@ -53,7 +53,7 @@ struct Pattern {
 
 /// Transformation that makes values comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
+pub(crate) enum Scale {
     /// Differences are shares of the value: logarithms.
     Relative,
     /// Differences are not transformed.
@@ -72,7 +72,7 @@ impl Scale {
 
 impl Track {
     /// Adds a value. Values later than this one were taken by a wrong clock, and are dropped.
-    pub fn push(&mut self, value: Value) {
+    pub(crate) fn push(&mut self, value: Value) {
         let at_s = value.at_us / 1_000_000;
         let future = |(at, _): &(u64, f64)| *at > at_s + FUTURE_S;
         while self.values.back().is_some_and(future) {
@@ -89,7 +89,7 @@ impl Track {
     }
 
     /// All values, the oldest first.
-    pub fn values(&self) -> impl DoubleEndedIterator<Item = Value> {
+    pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = Value> {
         self.values.iter().map(|(at_s, value)| Value {
             at_us: at_s * 1_000_000,
             value: *value,
@@ -97,12 +97,12 @@ impl Track {
     }
 
     /// The changes: when each level began.
-    pub fn starts(&self) -> &[u64] {
+    pub(crate) fn starts(&self) -> &[u64] {
         &self.starts
     }
 
     /// A new level has begun.
-    pub fn begin(&mut self, at_us: u64) {
+    pub(crate) fn begin(&mut self, at_us: u64) {
         self.starts.push(at_us);
         self.starts.sort_unstable();
         self.pattern = None;
@@ -110,7 +110,7 @@ impl Track {
 
     /// The recent values at the present level, each less the offset of its hour of the week, with
     /// their times.
-    pub fn level(&mut self, scale: Scale, offset_s: i32) -> Vec<Value> {
+    pub(crate) fn level(&mut self, scale: Scale, offset_s: i32) -> Vec<Value> {
         let Some(last) = self.values().next_back() else {
             return Vec::new();
         };
@@ -190,7 +190,7 @@ impl Track {
 
 /// The hour of a week, 0 to 167, from Monday 00:00, at a time that is `offset_s` ahead of UTC.
 /// 1970-01-01 was a Thursday.
-pub fn hour_of_week(wall_us: u64, offset_s: i32) -> usize {
+pub(crate) fn hour_of_week(wall_us: u64, offset_s: i32) -> usize {
     let local_us = wall_us as i64 + i64::from(offset_s) * 1_000_000;
     let hours = local_us.div_euclid(HOUR_US as i64) + 3 * 24;
     hours.rem_euclid(168) as usize

@@ -1,14 +1,19 @@
-//! Lasting changes of hourly values, against the same hour of the week.
+//! Lasting changes of hourly values over weeks, against the same hour of the week. A change must
+//! persist for hours, and none is revoked. The runs of a history are tested against the earlier
+//! ones instead ([`analysis::changes::of_runs`]).
 //!
 //! Two stages. A difference that occurs by chance once in hundreds of tests is a *suspicion*: it
 //! calls for more measurements, soon. A *change* is one that practically never occurs by chance, is
 //! large enough to be relevant, has persisted for hours, and exceeds the day-to-day variation of
 //! this line.
 
+mod track;
+
+use analysis::changes;
 use model::watch::WatchFigure;
 use serde::{Deserialize, Serialize};
 
-use super::{Scale, Track, Value};
+pub(crate) use track::{Scale, Track, Value, hour_of_week};
 
 const HOUR_US: u64 = 3_600_000_000;
 const DAY_US: u64 = 24 * HOUR_US;
@@ -40,7 +45,7 @@ const LEAST_DELAY_S: f64 = 0.000_3;
 
 /// A difference between the latest values and the level before.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shift {
+pub(crate) struct Shift {
     /// Start, µs since 1970: the estimated first value after it.
     pub at_us: u64,
     /// Median before (of shares: mean).
@@ -53,14 +58,14 @@ pub struct Shift {
 
 impl Shift {
     /// After over before, less one; absent if it was 0 before.
-    pub fn share(&self) -> Option<f64> {
-        super::share(self.before, self.after)
+    pub(crate) fn share(&self) -> Option<f64> {
+        changes::share(self.before, self.after)
     }
 }
 
 /// Verdict on the latest values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// No significant difference.
     Same,
     /// More measurements are needed.
@@ -98,7 +103,7 @@ fn rule(kind: WatchFigure, change: f64) -> Rule {
 }
 
 /// Judges the values of a figure; `change` is the smallest change to detect, a share.
-pub fn judge(track: &mut Track, kind: WatchFigure, change: f64, offset_s: i32) -> Verdict {
+pub(crate) fn judge(track: &mut Track, kind: WatchFigure, change: f64, offset_s: i32) -> Verdict {
     let rule = rule(kind, change);
     let level = track.level(rule.scale, offset_s);
     let values: Vec<f64> = level.iter().map(|v| v.value).collect();
