@@ -60,7 +60,7 @@ mod tests {
         };
         assert_eq!(
             line(&profile),
-            "copies and checksums 75.0%, encryption 24.5% (n = 400)"
+            "copies and checksums 75 %, encryption 24.5 % (n = 400)"
         );
     }
 }

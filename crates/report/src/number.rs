@@ -1,5 +1,7 @@
 //! Formatting of numbers.
 
+use model::text::Value;
+
 /// A number with three significant digits, or all digits before the point.
 pub(crate) fn short(value: f64) -> String {
     let magnitude = value.abs();
@@ -11,9 +13,9 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
-/// A share as a percentage.
+/// A share as a percentage, as in texts.
 pub(crate) fn percent(share: f64) -> String {
-    format!("{}%", short(share * 100.0))
+    Value::Share(share).to_string()
 }
 
 /// A matrix value as written in the spec.
@@ -31,6 +33,6 @@ mod tests {
     fn three_digits_mean_something() {
         let printed = [946.82, 37.84, 1.234, 0.0, 0.01234].map(short);
         assert_eq!(printed, ["947", "37.8", "1.23", "0.00", "0.012"]);
-        assert_eq!(percent(0.0105), "1.05%");
+        assert_eq!(percent(0.0105), "1.05 %");
     }
 }

@@ -173,7 +173,7 @@ mod tests {
         );
         for part in [
             "loss or path (cwnd)",
-            "98.0% of busy time, 1.10% retransmitted",
+            "98 % of busy time, 1.1 % retransmitted",
             "192.0.2.2:443",
             "94.5",
             "30.5",
