@@ -53,20 +53,28 @@ with the headers of the address family; payload is compared with payload.
 
 | quantity | definition | where |
 | --- | --- | --- |
-| capacity for one flow | the most that UDP (`capacity_bps`) or a TCP load with the fewest flows got through; of such a load the IP packets, payload × (MSS + headers) / MSS | `flow_capacity_bps` |
+| capacity for one flow | that for UDP (`capacity_bps`); the most of a TCP load with the fewest flows if that is more by 8 % (only UDP was limited; less may be left of a full queue), or if no UDP load exceeded it. Of a TCP load the IP packets, payload × (MSS + headers) / MSS | `flow_capacity_bps` |
+| capacity of the line | the same with TCP loads of any number of flows, also without a sweep | `line_capacity` |
 | capacity as payload | that × MSS / (MSS + headers): reference of goodput, windows and buffers | `payload_capacity_bps` |
 | known to get through | the capacity for one flow, or without a sweep the most that a TCP load with the fewest flows got: what a shaper is set by | `carried_bps` |
-| share of the capacity used | IP packets of a load over the capacity for one flow | `utilization` |
+| share of the capacity used | IP packets of a load over the capacity for one flow, at most 1 | `utilization` |
 | TCP over UDP | IP packets of a load over `capacity_bps`, which is of UDP alone | `over_udp` |
 | overload | a step of UDP that offers at least 1.1 times the capacity for UDP, both as IP packets; one that offers at most 0.82 of it leaves room | `Sweep::overloads`, `leaves_room` |
 | RTT distribution (charts) | the answered probes of all repeats in the time that counts; its quantiles interpolate as those of the figures, and the percentiles beside it are the figures | `distribution` |
 | smallest RTT | the smallest of all samples: not the median of their minima | `Idle::min_us`, `Load::min_rtt_us`, `floor_us` |
 | idle variation | 95th percentile of the idle probes less their median | `Idle::variation_us` |
-| base RTT | the median of the idle probes; the smallest RTT of the Run where others queue while it is idle | `base_us` |
+| base RTT | the median of the idle probes; the smallest RTT of the Run where others queue while it is idle | `base_us`; `unqueued_us` is the smallest RTT of a Run without idle probes |
 | added delay | `rtt_p50_us` of the probes beside a load over the base RTT, never below 0 | `added_delay_us`, `added_us` |
+| delay of a full queue | RTT of the probes beside UDP above the capacity over the calm RTT: the base RTT, or the highest beside dense UDP that leaves room | `overload_rise_us`, `calm_us` |
+| RTT with a full queue | that beside UDP; without a step of UDP above the capacity the highest 95th percentile beside TCP | `full_us` |
+| signs of a queue | that delay in the mildest and the greatest overload of at least 1.5 round trips; rise of the 95th percentile of the probes and of TCP's own RTT where TCP fills the path | `rises` |
+| rise without a queue | the largest of 1.5 packets, 300 µs and the idle variation; of medians 0.3 of that variation | `chance_us` |
+| full queue | a step of UDP whose loss is at least 0.6 of the excess over what arrived | `Sweep::is_mostly_full` |
 | gain | ratio of two goodputs, of each block in which both were measured, as the ratios of the Run; else of the medians | `gain`, `kept` |
 | backlog | delay × rate of IP packets, and back | `models::buffer_bytes`, `drain_s` |
 | busiest processor | the one that was idle least; over several samples the median of its busy share | `processor::busiest_core` |
+| growth of a counter | between two readings; in a connection a counter that decreased has wrapped at 2^32, elsewhere it was reset | `model::counter` |
+| payload of a packet | payload / (payload + headers): between a rate of payload and that of its IP packets | `model::wire::payload_share` |
 | share of segments retransmitted | `total_retrans` over `data_segs_out`; the figure `retransmitted` is of bytes | `flow::retransmitted_segments` |
 
 ## Columns of time series

@@ -19,9 +19,10 @@ use model::{
 
 use crate::summary;
 
+pub use capacity::Capacity;
 pub use host::Host;
 pub use load::Load;
-pub use queue::Overflow;
+pub use queue::{Overflow, Rises};
 pub use segments::{Segment, Segments, Share};
 pub use start::SlowStart;
 pub use steady::Steady;

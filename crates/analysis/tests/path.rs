@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use analysis::view::View;
+use analysis::view::{Sweep, View};
 use model::{
     net::{Direction, IpVersion, Layer},
     run::{FlowResult, Key, Probes, Run, Sample, StepKind, SweepStep, Tcp, Udp},
@@ -130,6 +130,70 @@ fn the_rate_of_tcp_is_a_lower_bound_of_the_capacity() {
     }
     let dir = View::new(&alone).unwrap().direction(Direction::Down);
     assert_eq!(dir.flow_capacity_bps(), None, "it is not known without UDP");
+}
+
+/// Two crates had different rules for TCP that gets more through than UDP. A little more is what
+/// was left of a queue; much more shows that UDP was limited.
+#[test]
+fn a_little_more_tcp_than_udp_is_left_of_a_queue() {
+    let v4 = IpVersion::V4;
+    for (tcp_mbps, line_mbps) in [(105.0, 100.0), (120.0, 120.0)] {
+        let run = run(vec![
+            sweep(v4, 100.0, &[50.0, 200.0]),
+            tcp(v4, "cubic", 1, tcp_mbps * 1448.0 / 1500.0),
+        ]);
+        let dir = View::new(&run).unwrap().direction(Direction::Down);
+        let line = dir.line_capacity().unwrap();
+        assert!((line.bps - line_mbps * 1e6).abs() < 1e-3, "{line:?}");
+        assert!(!line.is_least);
+        assert_eq!(dir.flow_capacity_bps(), Some(line.bps), "of one flow");
+        let used = dir.utilization(&dir.default_load().unwrap()).unwrap();
+        assert!((used - 1.0).abs() < 1e-12);
+    }
+}
+
+/// The twin and the cause of a policer had different round trips without and with a full queue.
+#[test]
+fn a_full_queue_adds_to_the_round_trip_beside_dense_datagrams() {
+    let v4 = IpVersion::V4;
+    let mut udp = sweep(v4, 100.0, &[10.0, 50.0, 150.0, 200.0]);
+    for (step, ms) in udp.sweep.iter_mut().zip([33.0, 36.0, 80.0, 86.0]) {
+        step.rtt_p50_us = Some(ms * 1e3);
+        // Half a second.
+        step.udp.sent = step.rate_bps / 16_000;
+    }
+    let mut full = tcp(v4, "cubic", 1, 1448.0 / 1500.0 * 95.0);
+    full.probes = Some(Probes {
+        p95_us: Some(83e3),
+        ..probes(45e3, 70e3)
+    });
+    let mut still = idle(v4, 1, 30.0, 33.0);
+    still.probes = Some(Probes {
+        p95_us: Some(37e3),
+        ..probes(30e3, 33e3)
+    });
+    let run = run(vec![still, udp, full]);
+    let dir = View::new(&run).unwrap().direction(Direction::Down);
+    assert_eq!(dir.calm_us(), Some(36e3), "of the denser step");
+    assert_eq!(dir.overload_rise_us(), Some(50e3));
+    let rises = dir.rises().unwrap();
+    assert_eq!(rises.overload_us, Some([44e3, 50e3]));
+    assert_eq!((rises.loaded_us, rises.own_us), (Some(50e3), Some(7e3)));
+    // 0.3 of 4 ms, and 4 ms; 1.5 packets of 1500 bytes take 180 us.
+    assert_eq!(rises.chance_us, [1200.0, 4000.0]);
+}
+
+/// A full queue drops the excess: of 200 Mbit/s half where 100 arrive.
+#[test]
+fn a_queue_is_full_most_of_the_time_if_the_excess_is_lost() {
+    let step = |lost: f64| Udp {
+        sent_bps: 200e6,
+        received_bps: 100e6,
+        lost,
+        ..Udp::default()
+    };
+    assert!(Sweep::is_mostly_full(&step(0.3)) && !Sweep::is_mostly_full(&step(0.29)));
+    assert!(!Sweep::is_mostly_full(&Udp::default()), "nothing was lost");
 }
 
 /// A step of 107.5 Mbit/s of payload is one of 110.5 Mbit/s of IP packets: more than 1.1 times

@@ -20,6 +20,11 @@ pub const fn wireguard_headers(outer: IpVersion) -> u32 {
     WIREGUARD + outer.header_bytes()
 }
 
+/// Share of an IP packet that is payload: the ratio of a rate of payload to that of its IP packets.
+pub fn payload_share(payload: f64, headers: u32) -> f64 {
+    payload / (payload + f64::from(headers))
+}
+
 /// Encapsulation of a layer's IP packets in the bottleneck's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
@@ -69,15 +74,20 @@ impl Wire {
         ip_bps * self.underlay_bytes(f64::from(self.mtu)) / f64::from(self.mtu)
     }
 
+    /// The rate of IP packets of this many bytes that a queue of this rate sends, bit/s.
+    pub fn packets_bps(self, rate: Rate, packet: f64) -> f64 {
+        rate.bps() as f64 * packet / self.bytes(packet)
+    }
+
     /// The rate of full IP packets that a queue of this rate sends, bit/s.
     pub fn ip_bps(self, rate: Rate) -> f64 {
-        rate.bps() as f64 * f64::from(self.mtu) / self.bytes(f64::from(self.mtu))
+        self.packets_bps(rate, f64::from(self.mtu))
     }
 
     /// The rate of TCP payload in full packets of a family that a queue of this rate sends, bit/s.
     pub fn tcp_payload_bps(self, rate: Rate, ip: IpVersion) -> f64 {
         let payload = f64::from(self.mtu.saturating_sub(ip.tcp_headers()));
-        self.ip_bps(rate) * payload / f64::from(self.mtu)
+        self.ip_bps(rate) * payload_share(payload, ip.tcp_headers())
     }
 }
 

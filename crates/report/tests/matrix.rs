@@ -59,5 +59,5 @@ fn effects_and_shares_of_a_matrix_are_those_of_its_rows() {
     );
     assert!(page.contains("bbr reaches 2 times the goodput of cubic"));
     assert!(page.contains("Highest goodput: 20 Mbit/s"));
-    assert!(page.contains("0.400%"), "the retransmitted share");
+    assert!(page.contains("0.4 %"), "the retransmitted share");
 }

@@ -1,5 +1,6 @@
 //! Candidates: values for the parameters that the moments leave open, and the resulting path.
 
+use analysis::models::{buffer_bytes, needed_bytes};
 use model::{
     cell::{Buffer, Queue, default},
     net::{Direction, Layer},
@@ -42,7 +43,7 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// The box around the moments of a direction.
     pub(crate) fn of(line: &LineMoments, rtt_s: f64) -> Self {
-        let bdp = line.rate_bps.value * rtt_s / 8.0;
+        let bdp = needed_bytes(line.rate_bps.value, rtt_s);
         let unknown = Estimate {
             value: bdp,
             low: 0.25 * bdp,
@@ -55,9 +56,9 @@ impl Bounds {
         };
         // A policer's usual burst: 10 ms of the rate.
         let usual = Estimate {
-            value: line.rate_bps.value * 0.01 / 8.0,
-            low: line.rate_bps.value * 0.003 / 8.0,
-            high: line.rate_bps.value * 0.1 / 8.0,
+            value: buffer_bytes(0.01, line.rate_bps.value),
+            low: buffer_bytes(0.003, line.rate_bps.value),
+            high: buffer_bytes(0.1, line.rate_bps.value),
         };
         Self {
             buffer: sized(line.buffer_bytes.map_or(unknown, |b| b.at_least(0.1))),

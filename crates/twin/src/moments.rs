@@ -4,7 +4,6 @@ mod estimate;
 mod line;
 mod loss;
 mod queue;
-mod wire;
 
 use analysis::view::View;
 use model::{
@@ -88,15 +87,9 @@ impl Moments {
             family: top.family,
             beside_underlay: view.layer == Layer::Underlay,
         });
-        let headers = wire::Headers::of(&view);
-        let mut line = |direction| {
-            LineMoments::of(
-                &view.direction(direction),
-                rtt_s.value,
-                &headers,
-                &mut notes,
-            )
-        };
+        let wire = view.wire();
+        let mut line =
+            |direction| LineMoments::of(&view.direction(direction), rtt_s.value, wire, &mut notes);
         let (down, up) = (line(Direction::Down)?, line(Direction::Up)?);
         Ok(Self {
             layer: view.layer,
@@ -104,7 +97,7 @@ impl Moments {
             tunnel,
             rtt_s,
             jitter_s: jitter(&view).min(rtt_s.value / 2.0),
-            mtu: headers.link_mtu(),
+            mtu: view.mtu_bytes().filter(|_| view.layer == Layer::Underlay),
             down,
             up,
             notes,
@@ -136,8 +129,7 @@ fn missing(view: &View<'_>) -> Vec<Missing> {
     missing
 }
 
-/// The base round trip: the median of the idle probes, which a uniform variation does not shift, or
-/// the smallest if others queue while the path is idle; else the smallest of TCP.
+/// The round trip without any queue ([`View::unqueued_us`]), with bounds.
 fn rtt(view: &View<'_>, notes: &mut Vec<Text>) -> Option<Estimate> {
     if let Some((idle, base_us)) = view.idle().zip(view.base_us()) {
         // With a one-sided variation the truth would be the smallest.
@@ -148,21 +140,14 @@ fn rtt(view: &View<'_>, notes: &mut Vec<Text>) -> Option<Estimate> {
             high: base_us / 1e6 * 1.005,
         });
     }
-    let tcp = view
-        .tcp_samples()
-        .into_iter()
-        .filter_map(|s| s.tcp.as_ref());
-    let flows = tcp.flat_map(|t| &t.flows).filter_map(|f| f.min_rtt_us);
-    let smallest = flows.fold(f64::INFINITY, f64::min);
-    smallest.is_finite().then(|| {
-        notes.push(text!(
-            "no latency probes without load: the base round trip is the smallest that TCP saw, and delay under load is not fitted"
-        ));
-        Estimate {
-            value: smallest / 1e6,
-            low: smallest / 1e6 * 0.7,
-            high: smallest / 1e6 * 1.02,
-        }
+    let smallest_s = view.unqueued_us()? / 1e6;
+    notes.push(text!(
+        "no latency probes without load: the base round trip is the smallest under load, and delay under load is not fitted"
+    ));
+    Some(Estimate {
+        value: smallest_s,
+        low: smallest_s * 0.7,
+        high: smallest_s * 1.02,
     })
 }
 

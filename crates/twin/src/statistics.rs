@@ -70,8 +70,6 @@ fn squares(values: &[f64]) -> f64 {
     values.iter().map(|v| (v - mean).powi(2)).sum()
 }
 
-/// Loss, as a share of that of a full queue, from which the queue was full most of the time.
-const FULL: f64 = 0.6;
 /// Share below which retransmissions are as good as none.
 const FEW_RETRANSMITTED: f64 = 3e-4;
 
@@ -124,10 +122,7 @@ fn figures(sample: &Sample, base_us: Option<f64>) -> Vec<(TwinFigure, f64)> {
 fn overload(sample: &Sample, base_us: Option<f64>) -> Option<f64> {
     sample.capacity_bps?;
     let over = Sweep::of_sample(sample)?.overloads();
-    let filled = |s: &&SweepStep| {
-        let expected = 1.0 - s.udp.received_bps / s.udp.sent_bps.max(1.0);
-        s.udp.lost >= FULL * expected
-    };
+    let filled = |s: &&SweepStep| Sweep::is_mostly_full(&s.udp);
     let mildest = over.iter().find(filled)?;
     Some(added_us(mildest.rtt_p50_us?, base_us?))
 }

@@ -1,17 +1,50 @@
 //! The capacity of a path, and the share of it that a load uses. Both are rates of IP packets;
 //! payload is compared with payload.
 
-use super::{DirectionView, Load};
+use model::wire::payload_share;
+
+use super::{DirectionView, Load, Sweep};
+
+/// Ratio of TCP to UDP above which only UDP was limited. A little more remained of a queue that was
+/// full before the time that counts.
+const MORE: f64 = 1.08;
+
+/// Capacity of a direction for any number of flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Capacity {
+    /// Bit/s of IP packets.
+    pub bps: f64,
+    /// True if no UDP load exceeded it, so that it may be higher.
+    pub is_least: bool,
+}
 
 impl DirectionView<'_> {
-    /// Returns the path's capacity for one flow, bit/s of IP packets: the maximum delivered by UDP
-    /// or by a TCP load with as few flows. UDP alone may be limited, or its search may have ended
-    /// early. `None` without a sweep, and where neither was limited by the path.
+    /// Returns the path's capacity for one flow, bit/s of IP packets: that for UDP, or the maximum
+    /// of a TCP load with as few flows where that shows that UDP alone was limited, or its search
+    /// ended early. `None` without a sweep, and where neither was limited by the path.
     pub fn flow_capacity_bps(&self) -> Option<f64> {
         let sweep = self.sweep()?;
         let is_reached = sweep.above.is_some() || !self.is_limited_by_processors();
-        let most = self.carried_by_tcp_bps().fold(sweep.capacity_bps, f64::max);
-        is_reached.then_some(most)
+        let tcp_bps = self.carried_by_tcp_bps().fold(0.0, f64::max);
+        is_reached.then(|| capacity_bps(&sweep, tcp_bps))
+    }
+
+    /// Returns the path's capacity for any number of flows, by the rule of
+    /// [`Self::flow_capacity_bps`], or without a sweep the maximum of all TCP loads.
+    pub fn line_capacity(&self) -> Option<Capacity> {
+        let loads = self.loads();
+        let tcp_bps = loads.iter().map(|load| self.packets_bps(load));
+        let tcp_bps = tcp_bps.reduce(f64::max);
+        Some(match self.sweep() {
+            Some(sweep) => Capacity {
+                bps: capacity_bps(&sweep, tcp_bps.unwrap_or(0.0)),
+                is_least: sweep.above.is_none(),
+            },
+            None => Capacity {
+                bps: tcp_bps?,
+                is_least: true,
+            },
+        })
     }
 
     /// Returns true if every TCP load met a busy processor: its rate is then one of the hosts, and
@@ -42,8 +75,7 @@ impl DirectionView<'_> {
 
     /// Share of a load's full packets that is payload.
     pub(super) fn payload_share(&self, load: &Load) -> f64 {
-        let mss = load.mss_bytes();
-        mss / (mss + f64::from(self.view.family.tcp_headers()))
+        payload_share(load.mss_bytes(), self.view.family.tcp_headers())
     }
 
     /// Returns the path's capacity for one flow as payload in packets of a load's size, bit/s.
@@ -51,10 +83,11 @@ impl DirectionView<'_> {
         Some(self.flow_capacity_bps()? * self.payload_share(load))
     }
 
-    /// Returns the share of the path's capacity that a load's packets use; `None` without a sweep.
+    /// Returns the share of the path's capacity that a load's packets use, at most 1; `None`
+    /// without a sweep.
     pub fn utilization(&self, load: &Load) -> Option<f64> {
         let carries = self.flow_capacity_bps().filter(|c| *c > 0.0)?;
-        Some(self.packets_bps(load) / carries)
+        Some((self.packets_bps(load) / carries).min(1.0))
     }
 
     /// Ratio of a load's packets to the packets of UDP at the path's capacity for UDP; `None`
@@ -62,5 +95,14 @@ impl DirectionView<'_> {
     pub fn over_udp(&self, load: &Load) -> Option<f64> {
         let udp = self.sweep()?.capacity_bps;
         (udp > 0.0).then(|| self.packets_bps(load) / udp)
+    }
+}
+
+/// The capacity for UDP, or what TCP got through where UDP was not limited by the path.
+fn capacity_bps(sweep: &Sweep, tcp_bps: f64) -> f64 {
+    let udp_bps = sweep.capacity_bps;
+    match sweep.above.is_none() || tcp_bps > MORE * udp_bps {
+        true => udp_bps.max(tcp_bps),
+        false => udp_bps,
     }
 }

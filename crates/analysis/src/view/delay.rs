@@ -46,6 +46,12 @@ impl View<'_> {
         queued.or_else(|| Some(self.idle()?.p50_us))
     }
 
+    /// Round trip without any queue, µs, also of a Run without idle probes: [`Self::base_us`], else
+    /// the smallest round trip of all samples.
+    pub fn unqueued_us(&self) -> Option<f64> {
+        self.base_us().or_else(|| self.floor_us())
+    }
+
     /// The median round trip of the probes beside a direction's default load, µs: the higher value
     /// of both directions, with its direction.
     pub fn loaded_us(&self) -> Option<(f64, Direction)> {

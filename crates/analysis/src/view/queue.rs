@@ -3,7 +3,7 @@
 use model::run::{Column, Probes, Sample, StepKind, SweepStep};
 
 use super::{DirectionView, Load, View};
-use crate::{flows, models};
+use crate::{datagrams, figures::added_us, flows, models};
 
 /// Up to this share of the path's BDP, a flow's own packets do not queue.
 const HOLDS: f64 = 0.7;
@@ -12,6 +12,31 @@ const FULL: f64 = 0.05;
 /// Time over which the delays of two probes are independent where they vary by chance, µs: jitter
 /// is drawn for each packet, a queue fills and empties over many round trips.
 const APART_US: i64 = 40_000;
+
+/// Packets at the bottleneck without a queue: the one in transmission, and half of another.
+const PACKETS: f64 = 1.5;
+/// Increase that timers and scheduling of hosts explain, µs.
+const TIMERS_US: f64 = 300.0;
+/// Share of the idle variation by which a median varies.
+const OF_MEDIANS: f64 = 0.3;
+/// A load of at least this share of the path's capacity fills it.
+const FILLED: f64 = 0.9;
+/// A step of this many round trips shows the delay of its overload in the probes; in a shorter one
+/// most probes are answered before the queue has grown.
+const LASTS: f64 = 1.5;
+
+/// Increases of the round trip by overload and by full loads, µs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rises {
+    /// Probes during the smallest and the largest overload of UDP of sufficient length, medians.
+    pub overload_us: Option<[f64; 2]>,
+    /// Probes during TCP that fills the path, the highest 95th percentile.
+    pub loaded_us: Option<f64>,
+    /// Smoothed round trip of such TCP, the highest median.
+    pub own_us: Option<f64>,
+    /// Increases without a queue: of medians, and of 95th percentiles and maxima.
+    pub chance_us: [f64; 2],
+}
 
 impl View<'_> {
     /// The smallest round trip of all samples of this layer, µs: that of the path without any
@@ -71,36 +96,83 @@ fn correlation(probes: &Probes) -> Option<f64> {
 }
 
 impl DirectionView<'_> {
-    /// Returns the increase in round-trip time by UDP above the capacity, over that of the slower
-    /// steps of the same sweeps, µs: the delay of the full queue of this direction, since datagrams
-    /// fill no other.
-    pub fn overload_rise_us(&self) -> Option<f64> {
-        let [calm, full] = self.sweep_rtts_us()?;
-        Some((full - calm).max(0.0))
+    /// Round trip beside UDP that fills no queue, µs: that without any queue, or the highest of the
+    /// steps below the capacity, since dense traffic has more of a varying delay than probes.
+    pub fn calm_us(&self) -> Option<f64> {
+        let dense = self.sweep().and_then(|sweep| sweep.below_rtt_us);
+        dense
+            .into_iter()
+            .chain(self.view.unqueued_us())
+            .reduce(f64::max)
     }
 
-    /// Round trip beside UDP: the smallest of the steps below the capacity, and the highest of
-    /// those above it or with much loss, µs.
-    fn sweep_rtts_us(&self) -> Option<[f64; 2]> {
+    /// Returns the increase in round-trip time by UDP above the capacity, over [`Self::calm_us`],
+    /// µs: the delay of the full queue of this direction, since datagrams fill no other.
+    pub fn overload_rise_us(&self) -> Option<f64> {
+        Some(added_us(self.overload_rtt_us()?, self.calm_us()?))
+    }
+
+    /// Round trip with this direction's queue full, µs: during UDP above the capacity, or the
+    /// highest 95th percentile during TCP if no step of UDP reached it.
+    pub fn full_us(&self) -> Option<f64> {
+        let loads = self.loads();
+        let beside = loads.iter().filter_map(|load| load.probe_p95_us);
+        self.overload_rtt_us().or_else(|| beside.reduce(f64::max))
+    }
+
+    /// The highest round trip beside UDP above the capacity or with much loss, µs.
+    fn overload_rtt_us(&self) -> Option<f64> {
         let sweep = self.sweep()?;
-        let slower = |s: &&SweepStep| sweep.leaves_room(&s.udp);
-        let calm = sweep.steps.iter().filter(slower);
-        let calm = calm.filter_map(|s| s.rtt_p50_us);
         // A queue that yields its rate to the heaviest sender overflows below its maximum rate.
         let full = sweep.steps.iter().filter(|s| s.udp.lost >= FULL);
-        let full = full.filter_map(|s| s.rtt_p50_us).reduce(f64::max);
+        let full = full.filter_map(|s| s.rtt_p50_us);
         let above = sweep.above.and_then(|above| above.rtt_us);
-        Some([
-            calm.reduce(f64::min)?,
-            above.into_iter().chain(full).reduce(f64::max)?,
-        ])
+        full.chain(above).reduce(f64::max)
+    }
+
+    /// Increases of the round trip that occur without a queue, µs: of medians, and of 95th
+    /// percentiles and maxima.
+    pub fn chance_us(&self) -> [f64; 2] {
+        let packets = self.line_capacity().filter(|line| line.bps > 0.0);
+        let packets_us = packets.map_or(0.0, |line| PACKETS * models::packet_us(line.bps));
+        let varies = self.view.idle().and_then(|idle| idle.variation_us());
+        let varies_us = varies.unwrap_or(0.0);
+        [OF_MEDIANS * varies_us, varies_us].map(|us| us.max(packets_us).max(TIMERS_US))
+    }
+
+    /// The increases of the round trip that show this direction's queue.
+    pub fn rises(&self) -> Option<Rises> {
+        let base_us = self.view.unqueued_us()?;
+        let loads = self.loads();
+        let fills = |load: &&Load| self.utilization(load).is_some_and(|used| used >= FILLED);
+        let highest = |of: fn(&Load) -> Option<f64>| {
+            let rtts = loads.iter().filter(fills).filter_map(of);
+            rtts.map(|us| added_us(us, base_us)).reduce(f64::max)
+        };
+        Some(Rises {
+            overload_us: self.overload_rises_us(base_us),
+            loaded_us: highest(|load| load.probe_p95_us.or(load.probe_p50_us)),
+            own_us: highest(|load| load.rtt_p50_us),
+            chance_us: self.chance_us(),
+        })
+    }
+
+    fn overload_rises_us(&self, base_us: f64) -> Option<[f64; 2]> {
+        let (overloads, calm_us) = (self.sweep()?.overloads(), self.calm_us()?);
+        let lasts = |step: &&SweepStep| datagrams::span_s(&step.udp) * 1e6 >= LASTS * base_us;
+        let rtts: Vec<f64> = overloads
+            .iter()
+            .filter(lasts)
+            .filter_map(|step| step.rtt_p50_us)
+            .collect();
+        Some([*rtts.first()?, *rtts.last()?].map(|us| added_us(us, calm_us)))
     }
 
     /// Returns a load's data in flight over the path's BDP: above 1, the excess waits in a queue.
     /// On a path whose delay varies by chance the BDP is that of the median. `None` without a
     /// sweep.
     pub fn pipe_share(&self, load: &Load) -> Option<f64> {
-        let rtt = self.view.base_us().or_else(|| self.view.floor_us())?;
+        let rtt = self.view.unqueued_us()?;
         let holds = self.flow_capacity_bps()? * rtt;
         (holds > 0.0).then_some(self.packets_bps(load) * load.rtt_us()? / holds)
     }
@@ -167,10 +239,13 @@ impl DirectionView<'_> {
     /// others fill, or that yields its rate to the heaviest sender.
     pub fn overflow_below(&self) -> Option<Overflow> {
         let sweep = self.sweep()?;
-        let [calm, full] = self.sweep_rtts_us()?;
         if self.arrives_evenly() == Some(true) {
             return None;
         }
+        // Of the steps below the capacity, too, since one of them may have a full queue.
+        let room = sweep.steps.iter().filter(|s| sweep.leaves_room(&s.udp));
+        let calm = room.filter_map(|s| s.rtt_p50_us).reduce(f64::min)?;
+        let full = self.overload_rtt_us()?;
         let packets_us = 2.0 * models::packet_us(sweep.capacity_bps);
         if full - calm < packets_us.max(SLIGHT_US) {
             return None;

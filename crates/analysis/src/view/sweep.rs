@@ -1,6 +1,9 @@
 //! UDP at rising rates in one direction: capacity, loss and delay below and above it.
 
-use model::run::{Sample, SweepStep, Udp};
+use model::{
+    run::{Sample, SweepStep, Udp},
+    wire::payload_share,
+};
 
 use crate::share::share;
 
@@ -10,6 +13,9 @@ const BELOW: f64 = 0.82;
 const DENSE: f64 = 0.25;
 /// From this share of the capacity on, it is full.
 const ABOVE: f64 = 1.1;
+
+/// Share of a step in which its queue fills, up to which the median probe saw it full.
+const FILLING: f64 = 0.4;
 
 /// Share and number of the datagrams of a step that count as nearly all ...
 const GONE: (f64, u64) = (0.9, 20);
@@ -38,7 +44,7 @@ pub struct Sweep {
     /// All steps, in the order in which they were measured.
     pub steps: Vec<SweepStep>,
     /// Bytes of IP and UDP headers of a datagram.
-    headers: f64,
+    headers: u32,
 }
 
 /// Counts of datagrams.
@@ -87,12 +93,17 @@ impl Datagrams {
 
     /// Share that was lost.
     pub fn loss(&self) -> f64 {
-        self.lost / self.sent.max(1.0)
+        share(self.lost, self.sent).unwrap_or(0.0)
+    }
+
+    /// Mean length of a run of consecutive losses; `None` without any.
+    pub fn mean_run(&self) -> Option<f64> {
+        (self.loss_runs > 0.0).then(|| self.lost / self.loss_runs)
     }
 
     /// Runs of lost datagrams per datagram sent: the rate of loss events.
     pub fn loss_events(&self) -> f64 {
-        self.loss_runs / self.sent.max(1.0)
+        share(self.loss_runs, self.sent).unwrap_or(0.0)
     }
 
     /// Share of the received datagrams that were overtaken, as the figure `udp_reordered` (RFC
@@ -127,7 +138,7 @@ impl Sweep {
     /// `tcp_bps` is the most that one flow of TCP got through, bit/s of IP packets.
     pub(super) fn of(sweeps: &[&Sample], rates: &[&Sample], tcp_bps: Option<f64>) -> Option<Self> {
         let steps: Vec<SweepStep> = sweeps.iter().flat_map(|s| &s.sweep).copied().collect();
-        let headers = f64::from(sweeps.first()?.key.family.udp_headers());
+        let headers = sweeps.first()?.key.family.udp_headers();
         let mut sweep = Self {
             samples: sweeps.iter().map(|s| s.number).collect(),
             capacity_bps: capacity(sweeps, &steps, headers, tcp_bps)?,
@@ -186,6 +197,13 @@ impl Sweep {
         self.steps.iter().enumerate().any(after)
     }
 
+    /// Returns true if the queue was full most of the time of a step: a full one drops the excess
+    /// over the rate, and while it fills, it drops nothing.
+    pub fn is_mostly_full(udp: &Udp) -> bool {
+        let expected = 1.0 - udp.received_bps / udp.sent_bps.max(1.0);
+        udp.lost > 0.0 && udp.lost >= (1.0 - FILLING) * expected
+    }
+
     /// The most that arrived in any step, bit/s of IP packets.
     pub fn most_received_bps(&self) -> f64 {
         most_received_bps(&self.steps, self.headers).unwrap_or(0.0)
@@ -213,12 +231,11 @@ impl Sweep {
 }
 
 /// A rate of payload as one of IP packets, bit/s.
-fn packets_bps(udp: &Udp, payload_bps: f64, headers: f64) -> f64 {
-    let payload = f64::from(udp.payload.max(1));
-    payload_bps * (payload + headers) / payload
+fn packets_bps(udp: &Udp, payload_bps: f64, headers: u32) -> f64 {
+    payload_bps / payload_share(f64::from(udp.payload.max(1)), headers)
 }
 
-fn most_received_bps(steps: &[SweepStep], headers: f64) -> Option<f64> {
+fn most_received_bps(steps: &[SweepStep], headers: u32) -> Option<f64> {
     let received = steps
         .iter()
         .map(|s| packets_bps(&s.udp, s.udp.received_bps, headers));
@@ -233,7 +250,7 @@ fn most_received_bps(steps: &[SweepStep], headers: f64) -> Option<f64> {
 fn capacity(
     sweeps: &[&Sample],
     steps: &[SweepStep],
-    headers: f64,
+    headers: u32,
     tcp_bps: Option<f64>,
 ) -> Option<f64> {
     let measured: Vec<f64> = sweeps.iter().filter_map(|s| s.capacity_bps).collect();

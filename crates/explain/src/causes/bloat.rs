@@ -5,7 +5,10 @@ use crate::{
     cause::Need,
     verdict::{Verdict, ruled_out, undecided},
 };
-use analysis::view::{DirectionView, Idle, Load};
+use analysis::{
+    models,
+    view::{DirectionView, Idle, Load},
+};
 use model::{findings::Severity, text};
 
 /// Added delay under load that is reported, µs: the boundary between grades A and B of common
@@ -74,7 +77,7 @@ pub(super) fn of(dir: &DirectionView) -> Result<Bloat, Verdict> {
 /// send the packets of the smallest window.
 pub(super) fn fine_us(dir: &DirectionView, load: &Load) -> f64 {
     let packet = load.mss_bytes() + f64::from(dir.view.family.tcp_headers());
-    let each_s = |bps: f64| packet * 8.0 / bps;
+    let each_s = |bps: f64| models::drain_s(packet, bps);
     let least = dir.carried_bps().filter(|bps| *bps > 0.0).map(each_s);
     least.map_or(WARN_US, |s| WARN_US.max(MIN_PACKETS * s * 1e6))
 }

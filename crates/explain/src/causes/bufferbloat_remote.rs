@@ -82,7 +82,7 @@ fn test(dir: &DirectionView) -> Verdict {
     if let Some(rtt) = above {
         evidence.push(figure(text!("RTT under UDP overload"), Value::Us(rtt)));
     }
-    let deep = above.is_some_and(|rtt| rtt - calm > 0.7 * added);
+    let deep = dir.overload_rise_us().is_some_and(|us| us > 0.7 * added);
     if let Some(bbr) = dir.load_with("bbr").filter(|b| b.cc != load.cc)
         && let Some(less) = dir.added_delay_us(&bbr)
     {

@@ -56,7 +56,7 @@ fn only(dir: &DirectionView, load: &Load) -> bool {
 /// direction's full queue is too short or unknown, so that losses cannot be distinguished from
 /// overflow.
 pub(super) fn half_full_us(dir: &DirectionView) -> Option<f64> {
-    Some(dir.view.base_us()? + QUEUED * depth_us(dir, full_us(dir)?)?)
+    Some(dir.view.base_us()? + QUEUED * depth_us(dir, dir.full_us()?)?)
 }
 
 /// Highest round trip of TCP, µs, at which no queue can have dropped a packet, plain or managed:
@@ -64,7 +64,7 @@ pub(super) fn half_full_us(dir: &DirectionView) -> Option<f64> {
 pub(super) fn empty_up_to_us(dir: &DirectionView) -> Option<f64> {
     // With flow isolation only TCP itself sees its queue.
     let own = dir.single_loads().into_iter().filter_map(|l| l.rtt_p95_us);
-    let depth = depth_us(dir, own.fold(full_us(dir)?, f64::max))?;
+    let depth = depth_us(dir, own.fold(dir.full_us()?, f64::max))?;
     let packet_us = models::packet_us(dir.flow_capacity_bps()?);
     let base = dir.view.base_us()?;
     let least = MANAGED_US.max(packet_us).max(SMOOTHED * base) + chance_us(dir);
@@ -84,18 +84,6 @@ fn chance_us(dir: &DirectionView) -> f64 {
         Some(_) => 0.0,
         None => chance().unwrap_or(0.0),
     }
-}
-
-/// Round trip with this direction's queue full, µs: during UDP above the capacity, or the highest
-/// during TCP if no step of UDP reached it.
-fn full_us(dir: &DirectionView) -> Option<f64> {
-    let udp = dir.sweep().and_then(|sweep| sweep.above?.rtt_us);
-    let highest = || {
-        let loads = dir.loads();
-        let beside = loads.iter().filter_map(|load| load.probe_p95_us);
-        beside.reduce(f64::max)
-    };
-    udp.or_else(highest)
 }
 
 impl Others {

@@ -84,7 +84,7 @@ fn test(dir: &DirectionView) -> Verdict {
             text!("a sweep to a higher rate"),
         );
     };
-    let Some(rtt) = above.rtt_us else {
+    let (Some(calm), Some(added)) = (dir.calm_us(), dir.overload_rise_us()) else {
         return undecided(
             text!("no latency probes ran during the sweep"),
             text!("a plan with `probe_ms`"),
@@ -100,9 +100,7 @@ fn test(dir: &DirectionView) -> Verdict {
     }
     let packet_us = models::packet_us(sweep.capacity_bps);
     let spread = idle.variation_us().unwrap_or(0.0);
-    let slack = (1.2 * packet_us).max(300.0).max(0.3 * spread);
-    let calm = sweep.below_rtt_us.unwrap_or(0.0).max(idle.p50_us);
-    let added = rtt - calm;
+    let [slack, _] = dir.chance_us();
     if added > slack {
         return ruled_out(text!(
             "above {capacity} a queue builds up: the RTT rises by {added}",
@@ -154,7 +152,7 @@ fn test(dir: &DirectionView) -> Verdict {
     let mut evidence = vec![
         figure(
             text!("increase of the RTT above the rate"),
-            Value::Us(added.max(0.0)),
+            Value::Us(added),
         )
         .bound(text!("at most one packet"))
         .samples(&sweep.samples)

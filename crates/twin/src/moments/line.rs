@@ -1,26 +1,23 @@
 //! Moments of one direction of a path.
 
-use analysis::view::{DirectionView, View};
+use analysis::{datagrams, models::buffer_bytes, view::DirectionView};
 use model::{
     cell::Queue,
     run::StepKind,
     text,
     text::{Text, Value},
+    wire::Wire,
 };
 
 use super::{
     estimate::{Estimate, sane},
     loss::LossMoments,
-    queue::{Added, Held, held},
-    wire::Headers,
+    queue::{Held, full_us, held, queues},
 };
 use crate::error::TwinError;
 
 /// Rates that a lab path may have, bit/s.
 const RATES: [f64; 2] = [1e3, 1e12];
-
-/// Ratio of TCP to UDP that shows that only UDP was limited.
-const MORE: f64 = 1.08;
 
 /// Capacity of a buffer that nothing filled: the assumed value and the maximum, as multiples of its
 /// observed content.
@@ -49,10 +46,10 @@ impl LineMoments {
     pub(super) fn of(
         dir: &DirectionView<'_>,
         rtt_s: f64,
-        headers: &Headers,
+        wire: Wire,
         notes: &mut Vec<Text>,
     ) -> Result<Self, TwinError> {
-        let (rate_bps, rate_is_least) = rate(dir, headers);
+        let (rate_bps, rate_is_least) = rate(dir, wire);
         sane("a rate in bit/s", rate_bps.value, RATES[0], RATES[1])?;
         if rate_is_least {
             notes.push(text!(
@@ -60,13 +57,13 @@ impl LineMoments {
                 direction = dir.direction
             ));
         }
-        let added = Added::of(dir, rtt_s, rate_bps.value);
-        let queues = added.queues();
+        let rises = dir.rises().unwrap_or_default();
+        let queues = queues(&rises);
         let policed = queues.first() == Some(&Queue::Policer);
         let loss = LossMoments::of(dir, policed);
         sane("a share of loss", loss.share.value, 0.0, 0.9)?;
-        let held = held(dir, headers, [rtt_s, rate_bps.value], &loss);
-        let buffer_bytes = buffer(&held, added.full(), rate_bps.value);
+        let held = held(dir, wire, rate_bps.value, &loss);
+        let buffer_bytes = buffer(&held, full_us(&rises).map(|us| us / 1e6), rate_bps.value);
         if let Some(Buffer::AtLeast(bytes)) = buffer_bytes
             && queues.first() == Some(&Queue::Fifo)
         {
@@ -80,7 +77,7 @@ impl LineMoments {
             rate_bps,
             rate_is_least,
             buffer_bytes: buffer_bytes.map(Buffer::estimate),
-            burst_bytes: burst(dir, headers, rate_bps.value),
+            burst_bytes: burst(dir, wire, rate_bps.value),
             loss,
             reorder: reorder(dir, rtt_s),
             queues,
@@ -88,45 +85,21 @@ impl LineMoments {
     }
 }
 
-/// The rate of the bottleneck, and whether it may be higher: the received rate of a flood of UDP,
-/// else the maximum of TCP.
-fn rate(dir: &DirectionView<'_>, headers: &Headers) -> (Estimate, bool) {
-    let tcp = dir.loads().into_iter().map(|load| {
-        let mss = load.mss_bytes();
-        let packet = mss + f64::from(dir.view.family.tcp_headers());
-        load.goodput_bps * headers.on_wire(packet) / mss
-    });
-    let tcp = tcp.fold(0.0, f64::max);
-    let sweep = dir.sweep().filter(|_| has(&dir.view, StepKind::UdpSweep));
-    match sweep {
-        Some(sweep) if sweep.above.is_some() => {
-            let wire = headers.rate_on_wire(sweep.capacity_bps);
-            // TCP that got clearly more through than UDP shows a limit of UDP alone. A little more
-            // remained of a queue that was full before the measured time.
-            let limited = tcp > MORE * wire;
-            let value = if limited { tcp } else { wire };
-            (Estimate::around(value, 0.01), false)
-        }
-        Some(sweep) => {
-            let wire = headers.rate_on_wire(sweep.capacity_bps).max(tcp);
-            (
-                Estimate {
-                    value: wire,
-                    low: wire * 0.99,
-                    high: wire * 2.0,
-                },
-                true,
-            )
-        }
-        None => (
-            Estimate {
-                value: tcp,
-                low: tcp * 0.98,
-                high: tcp * 1.3,
-            },
-            true,
-        ),
-    }
+/// The rate of the bottleneck, and whether it may be higher.
+fn rate(dir: &DirectionView<'_>, wire: Wire) -> (Estimate, bool) {
+    let capacity = dir.line_capacity().unwrap_or_default();
+    let value = wire.rate(capacity.bps);
+    let [low, high] = match (capacity.is_least, dir.sweep()) {
+        (false, _) => [0.99, 1.01],
+        (true, Some(_)) => [0.99, 2.0],
+        (true, None) => [0.98, 1.3],
+    };
+    let rate = Estimate {
+        value,
+        low: value * low,
+        high: value * high,
+    };
+    (rate, capacity.is_least)
 }
 
 /// Knowledge about a buffer, bytes.
@@ -154,7 +127,7 @@ impl Buffer {
 /// The buffer: the best estimate from its content after overloads that filled it; else a lower
 /// bound. Without overloads, from the delay that TCP adds.
 fn buffer(held: &[Held], delay_s: Option<f64>, rate_bps: f64) -> Option<Buffer> {
-    let delayed = delay_s.map(|s| s * rate_bps / 8.0);
+    let delayed = delay_s.map(|s| buffer_bytes(s, rate_bps));
     let least = 10.0 * 1514.0;
     let full = held.iter().filter(|h| h.full && h.bytes > least);
     if let Some(best) = full.min_by(|a, b| a.error.total_cmp(&b.error)) {
@@ -171,7 +144,7 @@ fn buffer(held: &[Held], delay_s: Option<f64>, rate_bps: f64) -> Option<Buffer> 
 
 /// Returns the bytes a token bucket let through beyond the rate when more was offered for the first
 /// time.
-fn burst(dir: &DirectionView<'_>, headers: &Headers, rate_bps: f64) -> Option<Estimate> {
+fn burst(dir: &DirectionView<'_>, wire: Wire, rate_bps: f64) -> Option<Estimate> {
     let samples = dir.view.samples();
     let sweep = samples
         .filter(|s| s.key.step == StepKind::UdpSweep && s.key.direction == Some(dir.direction))
@@ -181,11 +154,9 @@ fn burst(dir: &DirectionView<'_>, headers: &Headers, rate_bps: f64) -> Option<Es
         .iter()
         .map(|s| &s.udp)
         .find(|udp| udp.payload > 0 && udp.sent_bps * 1.05 > rate_bps && udp.lost > 0.02)?;
-    let payload = f64::from(first.payload);
-    let span_s = first.sent as f64 * payload * 8.0 / first.sent_bps.max(1.0);
-    let wire =
-        first.received as f64 * headers.on_wire(payload + f64::from(dir.view.family.udp_headers()));
-    let extra = wire - rate_bps * span_s / 8.0;
+    let packet = f64::from(first.payload + dir.view.family.udp_headers());
+    let carried = buffer_bytes(datagrams::span_s(first), rate_bps);
+    let extra = first.received as f64 * wire.bytes(packet) - carried;
     // TCP does not work with a policer whose bucket is smaller than a few packets.
     let least = 10.0 * 1514.0;
     Some(Estimate {
@@ -217,11 +188,6 @@ fn reorder(dir: &DirectionView<'_>, rtt_s: f64) -> f64 {
         }
     }
     f64::midpoint(low, high)
-}
-
-/// Returns true if a step of this kind was measured on a view.
-fn has(view: &View<'_>, step: StepKind) -> bool {
-    view.samples().any(|s| s.key.step == step)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Loss below the knee, which no queue causes.
 
-use analysis::view::{DirectionView, Load};
+use analysis::view::{Datagrams, DirectionView, Load};
 
 use super::estimate::Estimate;
 
@@ -33,7 +33,7 @@ impl LossMoments {
         if let Some(sweep) = dir.sweep() {
             lost += sweep.below.lost;
             sent += sweep.below.sent;
-            run = burst(dir);
+            run = burst(&sweep.below);
         }
         for load in dir.loads().iter().filter(|_| !policed) {
             if let Some((l, s)) = segments(dir, load) {
@@ -68,23 +68,11 @@ fn segments(dir: &DirectionView<'_>, load: &Load) -> Option<(f64, f64)> {
 }
 
 /// Mean run of losses below the knee, if that is more than chance makes of single ones.
-fn burst(dir: &DirectionView<'_>) -> Option<f64> {
-    let samples = dir.view.samples();
-    let udp = samples
-        .filter(|s| s.key.direction == Some(dir.direction))
-        .filter_map(|s| s.udp.as_ref());
-    let (mut lost, mut runs, mut sent) = (0.0, 0.0, 0.0);
-    for udp in udp {
-        let Some(own) = udp.loss_runs else { continue };
-        lost += udp.sent.saturating_sub(udp.received) as f64;
-        sent += udp.sent as f64;
-        runs += own as f64;
-    }
-    if lost < ENOUGH_LOST || runs < 3.0 {
+fn burst(below: &Datagrams) -> Option<f64> {
+    if below.lost < ENOUGH_LOST || below.loss_runs < 3.0 {
         return None;
     }
     // Independent losses of share p come in runs of 1 / (1 - p).
-    let usual = 1.0 / (1.0 - lost / sent).max(0.01);
-    let mean = lost / runs;
-    (mean > BURSTY * usual).then_some(mean)
+    let usual = 1.0 / (1.0 - below.loss()).max(0.01);
+    below.mean_run().filter(|mean| *mean > BURSTY * usual)
 }

@@ -166,10 +166,8 @@ fn mtu(cell: &Cell, layer: Layer) -> u32 {
 }
 
 fn capacity_bps(cell: &Cell, line: &Line, sample: &Sample) -> Option<f64> {
-    let rate = line.rate?.bps() as f64;
     let packet = f64::from(mtu(cell, sample.key.layer));
-    let wire = cell.wire(sample.key.layer).bytes(packet);
-    Some(rate * packet / wire)
+    Some(cell.wire(sample.key.layer).packets_bps(line.rate?, packet))
 }
 
 /// Propagation in both directions. A single small packet finds the bottleneck's bucket of one

@@ -9,10 +9,11 @@
 
 use std::time::Duration;
 
-use analysis::{flow, pace::Line};
+use analysis::{datagrams, flow, pace::Line};
 use model::{
     net::Direction,
     run::{Sample, StepKind, SweepStep, Udp},
+    wire::payload_share,
 };
 
 use super::{
@@ -128,7 +129,7 @@ struct Search<'a, 'b> {
     direction: Direction,
     payload: u32,
     steps: Vec<SweepStep>,
-    /// Datagrams sent and lost below the knee.
+    /// Datagrams sent and received below the knee.
     base: (u64, u64),
     /// Payload rate of the probes during the latest offer, bit/s.
     probes_bps: f64,
@@ -190,12 +191,11 @@ impl Search<'_, '_> {
         let below = self.offer((arrived * BELOW) as u64, span)?;
         let capacity = arrived / (1.0 - below.udp.lost).max(0.5);
         self.bench.capacity.insert(place, capacity);
-        let payload = f64::from(self.payload);
-        let headers = f64::from(self.task.layer.family.udp_headers());
+        let headers = self.task.layer.family.udp_headers();
         // The probes used a share of the capacity.
-        let probes = probes_bps * (probe_payload() + headers) / probe_payload();
-        let packets = capacity * (payload + headers) / payload + probes;
-        Ok((packets, below.udp))
+        let probes = probes_bps / payload_share(probe_payload(), headers);
+        let packets = capacity / payload_share(f64::from(self.payload), headers);
+        Ok((packets + probes, below.udp))
     }
 
     /// Time of a load about the knee: on a slow path long enough for its datagrams to distinguish a
@@ -212,11 +212,11 @@ impl Search<'_, '_> {
         Duration::from_secs_f64(self.task.step.duration_s.max(needed_s))
     }
 
-    /// Counts the losses at a rate below the knee.
+    /// Counts the datagrams at a rate below the knee.
     fn count(&mut self, delivery: &Delivery) {
         let Udp { sent, received, .. } = delivery.udp;
         self.base.0 += sent;
-        self.base.1 += sent - received.min(sent);
+        self.base.1 += received.min(sent);
     }
 
     /// Returns true if less arrived than was offered, by more than chance and the losses at lower
@@ -228,10 +228,10 @@ impl Search<'_, '_> {
             sent_bps,
             ..
         } = delivery.udp;
-        let usual = self.base.1 as f64 / self.base.0.max(1) as f64;
+        let usual = datagrams::lost(self.base.0, self.base.1).unwrap_or(0.0);
         let expected = 1.0 - usual;
         let chance = 4.0 * (usual.max(0.005) * expected / sent.max(1) as f64).sqrt();
-        let arrived = received as f64 / sent.max(1) as f64;
+        let arrived = datagrams::lost(sent, received).map_or(0.0, |lost| 1.0 - lost);
         let slowly = delivery.late_bps.unwrap_or(delivery.udp.received_bps) / sent_bps.max(1.0);
         let least = expected - MISSING - if self.base.0 == 0 { 0.1 } else { chance };
         arrived < least || slowly < least
