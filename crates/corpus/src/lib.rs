@@ -1,7 +1,7 @@
 //! The corpus: scenarios with their true causes, and the results of the rules on them.
 //!
-//! A scenario is a lab path in the grammar of specs, or a composed [`compose::Scene`]. Its true causes are
-//! used only for the score; the rules get the Run.
+//! A scenario is a lab path in the grammar of specs, or a composed [`compose::Scene`]. Its true
+//! causes are used only for the score; the rules get the Run.
 //!
 //! **Training and evaluation are separated by construction.** A scenario whose name hashes to a
 //! multiple of three is held out: it is not used for making rules and thresholds. The others run
