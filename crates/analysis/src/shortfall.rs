@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use model::{
     net::{Direction, Layer},
+    plan::Measurement,
     run::{Figure, Invalid, Run, Sample, StepKind},
 };
 
@@ -16,7 +17,7 @@ pub struct Shortfall {
     pub valid: usize,
     /// All samples.
     pub all: usize,
-    /// Layers and directions where bulk TCP was tried and no sample is valid.
+    /// Layers and directions where bulk TCP was planned or tried and no sample is valid.
     pub without: Vec<(Layer, Direction)>,
     /// Reasons why samples do not count, the most frequent first, each with its number of samples.
     pub reasons: Vec<(Invalid, usize)>,
@@ -28,11 +29,11 @@ pub struct Shortfall {
 const FEW: f64 = 0.5;
 
 /// Returns the shortfall of a run, if fewer than half of its samples count, or if no TCP sample of
-/// a layer and direction does.
+/// a layer and direction does although its plan has one.
 pub fn of(run: &Run) -> Option<Shortfall> {
     let all = run.samples.len();
     let valid = run.samples.iter().filter(|s| s.valid).count();
-    let without = without_tcp(&run.samples);
+    let without = without_tcp(run);
     if without.is_empty() && valid as f64 >= FEW * all as f64 {
         return None;
     }
@@ -45,14 +46,26 @@ pub fn of(run: &Run) -> Option<Shortfall> {
     })
 }
 
-fn without_tcp(samples: &[Sample]) -> Vec<(Layer, Direction)> {
-    let places = |valid: bool| -> BTreeSet<(Layer, Direction)> {
-        let tcp = samples.iter().filter(|s| s.key.step == StepKind::Tcp);
-        tcp.filter(|s| s.valid || !valid)
-            .filter_map(|s| Some((s.key.layer, s.key.direction?)))
-            .collect()
-    };
-    places(false).difference(&places(true)).copied().collect()
+fn without_tcp(run: &Run) -> Vec<(Layer, Direction)> {
+    let tcp = || run.samples.iter().filter(|s| s.key.step == StepKind::Tcp);
+    let place = |s: &Sample| Some((s.key.layer, s.key.direction?));
+    let mut wanted: BTreeSet<_> = tcp().filter_map(place).collect();
+    wanted.extend(planned(run));
+    let valid: BTreeSet<_> = tcp().filter(|s| s.valid).filter_map(place).collect();
+    wanted.difference(&valid).copied().collect()
+}
+
+/// Layers and directions of the plan's loads of bulk TCP in one direction.
+fn planned(run: &Run) -> impl Iterator<Item = (Layer, Direction)> {
+    let directions = run.plan.steps.iter().filter_map(|s| match s.measurement {
+        Measurement::Tcp { direction, .. } => match direction.directions() {
+            [one] => Some(*one),
+            _ => None,
+        },
+        _ => None,
+    });
+    let layers = || run.layers.iter().map(|l| l.layer);
+    directions.flat_map(move |direction| layers().map(move |layer| (layer, direction)))
 }
 
 /// Reasons are the same if only their numbers differ.
@@ -76,8 +89,9 @@ fn reasons(samples: &[Sample]) -> Vec<(Invalid, usize)> {
 #[cfg(test)]
 mod tests {
     use model::{
-        net::IpVersion,
-        run::{FigureKind, Key, Tcp},
+        net::{IpVersion, LoadDirection},
+        plan::Step,
+        run::{FigureKind, Key, LayerAddress, Tcp},
     };
 
     use super::*;
@@ -115,6 +129,40 @@ mod tests {
         let mut run = Run::parse(text.as_bytes()).unwrap();
         run.samples = samples;
         run
+    }
+
+    /// Bug: a run whose budget ended before its first load of TCP lacked nothing, and `measure`
+    /// ended with success.
+    #[test]
+    fn a_run_without_any_sample_of_the_planned_tcp_has_a_shortfall() {
+        let mut run = run(Vec::new());
+        run.plan.steps = vec![Step {
+            measurement: Measurement::Tcp {
+                direction: LoadDirection::Up,
+                flows: 1,
+                cc: Vec::new(),
+                warmup_s: 2.0,
+            },
+            duration_s: 10.0,
+            repeat: true,
+        }];
+        assert_eq!(of(&run), None, "no address was measured");
+        run.layers = vec![LayerAddress {
+            layer: Layer::Tunnel,
+            family: IpVersion::V4,
+            near: [192, 0, 2, 1].into(),
+            far: [192, 0, 2, 2].into(),
+        }];
+        let lacks = of(&run).unwrap();
+        assert_eq!(lacks.without, [(Layer::Tunnel, Direction::Up)]);
+        run.samples = vec![Sample {
+            key: Key {
+                layer: Layer::Tunnel,
+                ..sample(Direction::Up, 1e6, &[]).key
+            },
+            ..sample(Direction::Up, 1e6, &[])
+        }];
+        assert_eq!(of(&run), None);
     }
 
     #[test]

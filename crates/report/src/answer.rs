@@ -71,7 +71,8 @@ pub fn text(
 ) -> String {
     let width = screen.width.max(40);
     let mut first = String::new();
-    first.push_str(&first_lines(&shortfall::reasons(run), width));
+    let gaps = shortfall::cut_short(run) + &shortfall::reasons(run);
+    first.push_str(&first_lines(&gaps, width));
     first.push_str(&verdict(findings, width));
     let figures = figures(run, width);
     let next = next(run, step, width);

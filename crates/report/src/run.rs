@@ -79,9 +79,7 @@ fn head(run: &Run, out: &mut String) {
             layer.far
         );
     }
-    if let Some(why) = &run.cut_short {
-        let _ = writeln!(out, "CUT SHORT: {}", line(&why.to_string()));
-    }
+    out.push_str(&crate::shortfall::cut_short(run));
 }
 
 fn facts(end: &End) -> String {

@@ -51,6 +51,14 @@ pub(crate) fn reasons(run: &Run) -> String {
     out
 }
 
+/// Why a run ended before its plan; empty if it did not.
+pub(crate) fn cut_short(run: &Run) -> String {
+    let Some(why) = &run.cut_short else {
+        return String::new();
+    };
+    format!("CUT SHORT: {}\n", line(&why.to_string()))
+}
+
 /// A sentence on why a run is insufficient; `None` if it suffices.
 pub fn sentence(run: &Run) -> Option<String> {
     if let Some(missing) = run.unreached.first() {

@@ -48,6 +48,18 @@ fn every_answer_fits_80_x_24_and_has_a_next_step() {
     assert!(count > 30, "{count}");
 }
 
+/// Bug: on a terminal, a run that ended before its plan looked complete.
+#[test]
+fn a_run_that_was_cut_short_says_so_first() {
+    let mut run = kept("ok-sat.json.zst");
+    run.cut_short = Some(model::text!("the time budget is used up"));
+    let (_, answer) = answered(&run);
+    assert!(
+        answer.starts_with("CUT SHORT: the time budget is used up\n"),
+        "{answer}"
+    );
+}
+
 /// A run over loopback as an ordinary user, with a busy processor in each load of TCP: "nothing is
 /// wrong, 97 %, TCP reaches the path's capacity", and "6265 of 6265 Mbit/s" from samples that are
 /// all invalid.
