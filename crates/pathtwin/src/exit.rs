@@ -41,7 +41,7 @@ impl From<lab::LabError> for Failure {
     fn from(error: lab::LabError) -> Self {
         use lab::LabError::{
             Batch, CacheSetting, FilesWritable, Kernel, Lacks, NoCache, NoCongestion, NoGuest,
-            NoNode, NoProgram, NotRoot, Segment,
+            NoNode, NoProgram, NotRoot, Segment, Stopped,
         };
         use lab::batch::BatchError as E;
         let lacks = matches!(
@@ -54,6 +54,7 @@ impl From<lab::LabError> for Failure {
             Batch(_) => code::USE,
             Segment(lab::segment::SegmentError::Differs { .. }) => code::FAILED,
             Segment(_) | CacheSetting { .. } => code::USE,
+            Stopped => code::INTERRUPTED,
             NoCongestion { .. } | NoNode { .. } | NoProgram(_) => code::USE,
             _ if lacks => code::LACKS,
             _ => code::FAILED,
@@ -176,6 +177,16 @@ mod tests {
         assert_eq!(
             message(&error),
             "read the plan: cannot open x: the disk is gone; try another file"
+        );
+    }
+
+    /// Bug: after Ctrl-C, `measure --lab` and `fix --lab` ended with 4, a failed run.
+    #[cfg(feature = "lab")]
+    #[test]
+    fn ctrl_c_in_the_lab_is_an_interruption() {
+        assert_eq!(
+            Failure::from(lab::LabError::Stopped).code,
+            code::INTERRUPTED
         );
     }
 
