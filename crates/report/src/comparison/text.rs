@@ -8,8 +8,8 @@ use model::{
 use super::{ORDER, chance, change, count, reading, side, title};
 use crate::{fit, wrap::within};
 
-/// The text; unchanged and undecided lines only if `all`. Within a `width`, columns that do not fit
-/// are left out, the least important first.
+/// The text; unchanged and undecided lines only if `all`. Within a `width` that is too small for the
+/// table, each figure has two lines.
 pub fn text(comparison: &Comparison, all: bool, width: Option<usize>) -> String {
     let running = |text: &str| match width {
         Some(width) => within(&safe::line(text), "", width),
@@ -26,9 +26,14 @@ pub fn text(comparison: &Comparison, all: bool, width: Option<usize>) -> String 
         .flat_map(|verdict| comparison.with(*verdict))
         .collect();
     if !lines.is_empty() {
-        let rows: Vec<Vec<String>> = lines.into_iter().map(row).collect();
+        let rows: Vec<Vec<String>> = lines.iter().map(|line| row(line)).collect();
+        let table = fit::table(&columns(), &rows, None);
+        let fits = |width| table.lines().all(|line| line.chars().count() <= width);
         out.push('\n');
-        out.push_str(&fit::table(&columns(), &rows, width));
+        match width.filter(|width| !fits(*width)) {
+            Some(width) => lines.iter().for_each(|line| out += &listed(line, width)),
+            None => out.push_str(&table),
+        }
     }
     if !comparison.lines.is_empty() {
         out.push('\n');
@@ -49,21 +54,20 @@ pub fn text(comparison: &Comparison, all: bool, width: Option<usize>) -> String 
     out
 }
 
-/// Columns of the table: the change is that of the figure in question, and the verdict has its
-/// reason in `p`.
+/// Columns of the table.
 fn columns() -> [fit::Column; 6] {
     [
-        ("", false, fit::ALWAYS),
-        ("figure", false, fit::ALWAYS),
-        ("before", true, 60),
-        ("after", true, 80),
-        ("change", true, 90),
-        ("p", true, 50),
+        ("", false),
+        ("figure", false),
+        ("before", true),
+        ("after", true),
+        ("change", true),
+        ("p", true),
     ]
-    .map(|(heading, right, importance)| fit::Column {
+    .map(|(heading, right)| fit::Column {
         heading: heading.to_owned(),
         right,
-        importance,
+        importance: fit::ALWAYS,
     })
 }
 
@@ -76,4 +80,40 @@ fn row(line: &Compared) -> Vec<String> {
         change(line),
         chance(line),
     ]
+}
+
+/// A line of the table as a paragraph: the verdict and the figure, then its values.
+fn listed(line: &Compared, width: usize) -> String {
+    let mut values = format!(
+        "{} -> {}, {}",
+        side(line.kind, line.before),
+        side(line.kind, line.after),
+        change(line)
+    );
+    let chance = chance(line);
+    if !chance.is_empty() {
+        values.push_str(&format!(", p {chance}"));
+    }
+    let figure = format!("{}: {} {}", line.verdict, line.key, line.kind);
+    within(&safe::line(&figure), "", width) + &within(&safe::line(&values), "  ", width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bug: on 80 columns, the values before and after were left out of the table.
+    #[test]
+    fn on_80_columns_every_figure_has_its_values_before_and_after() {
+        let document = include_bytes!("../../../model/tests/data/comparison-1.json");
+        let comparison: Comparison = serde_json::from_slice(document).unwrap();
+        let text = text(&comparison, true, Some(80));
+        assert!(!comparison.lines.is_empty());
+        for line in &comparison.lines {
+            let [before, after] = [line.before, line.after].map(|v| side(line.kind, v));
+            assert!(text.contains(&format!("{before} -> {after}")), "{text}");
+        }
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{text}");
+    }
 }
