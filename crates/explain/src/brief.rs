@@ -25,7 +25,10 @@ pub(crate) fn verdict(dir: &DirectionView, load: &Load) -> Verdict {
             "too short to tell: TCP ran for {trips} round trips after slow start",
             trips = Value::Count(trips.round())
         ),
-        text!("a plan whose loads last at least 40 round trips"),
+        text!(
+            "a plan whose loads last at least {trips} round trips",
+            trips = Value::Count(2.0 * ROUND_TRIPS)
+        ),
     )
 }
 

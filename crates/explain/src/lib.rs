@@ -9,6 +9,7 @@
 //! A Run contains only what a measuring host can see. The truth of a lab path is in the lab's
 //! records, which this crate cannot access.
 
+mod bound;
 mod brief;
 pub mod calibration;
 pub mod cause;

@@ -9,6 +9,7 @@ use model::{
 
 use super::{FULL, limited, percent, rate};
 use crate::{
+    bound,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
@@ -123,7 +124,7 @@ fn test(dir: &DirectionView) -> Verdict {
     if let Some(filled) = filled {
         evidence.push(
             figure(text!("share of the capacity used"), Value::Share(filled))
-                .bound(text!("below 85 %")),
+                .bound(bound::below(Value::Share(FULL))),
         );
     }
     let text = text!(

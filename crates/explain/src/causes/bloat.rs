@@ -9,7 +9,11 @@ use analysis::{
     models,
     view::{DirectionView, Idle, Load},
 };
-use model::{findings::Severity, text};
+use model::{
+    findings::Severity,
+    text,
+    text::{Text, Value},
+};
 
 /// Added delay under load that is reported, µs: the boundary between grades A and B of common
 /// tests.
@@ -24,6 +28,24 @@ const MIN_PACKETS: f64 = 3.0;
 
 /// Share of datagrams lost above the capacity from which the queue was full.
 const OVERFLOWS: f64 = 0.05;
+
+/// The added delay from which it is reported, and from which it requires action.
+pub(super) fn levels() -> Text {
+    text!(
+        "above {warn}; act above {act}",
+        warn = time(WARN_US),
+        act = time(ACT_US)
+    )
+}
+
+/// The bound of [`fine_us`].
+pub(super) fn fine() -> Text {
+    text!(
+        "below {bound}, or the time of {packets} packets",
+        bound = time(WARN_US),
+        packets = Value::Count(MIN_PACKETS)
+    )
+}
 
 /// A load that adds delay.
 pub(super) struct Bloat {

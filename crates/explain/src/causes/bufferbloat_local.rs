@@ -86,7 +86,7 @@ fn test(dir: &DirectionView) -> Verdict {
         .decisive(),
         figure(text!("its delay"), Value::Us(own_us)).formula(text!("bytes / rate")),
         figure(text!("added by TCP"), Value::Us(added))
-            .bound(text!("above 30 ms; act above 60 ms"))
+            .bound(bloat::levels())
             .samples(&load.samples),
         figure(
             text!("total backlog"),

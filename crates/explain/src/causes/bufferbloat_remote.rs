@@ -65,7 +65,7 @@ fn test(dir: &DirectionView) -> Verdict {
     let buffer = models::buffer_bytes(added / 1e6, dir.packets_bps(load));
     let mut evidence = vec![
         figure(text!("added by TCP"), Value::Us(added))
-            .bound(text!("above 30 ms; act above 60 ms"))
+            .bound(bloat::levels())
             .formula(text!(
                 "{loaded} - {idle}",
                 loaded = time(loaded),

@@ -95,9 +95,12 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
             Value::Share(share),
         )
         .bound(match which {
-            Busy::Core => text!("at least 95 % busy"),
+            Busy::Core => text!("at least {bound} busy", bound = Value::Share(FULL_CORE)),
             Busy::Softirq => text!("most of a busy processor"),
-            Busy::Thread => text!("at least 90 % of a processor"),
+            Busy::Thread => text!(
+                "at least {bound} of a processor",
+                bound = Value::Share(FULL_THREAD)
+            ),
         })
         .end(host.side)
         .decisive(),

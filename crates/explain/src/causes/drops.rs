@@ -4,7 +4,7 @@ use analysis::view::Host;
 use model::{evidence::CounterKind, run::Sample};
 
 /// Minimum drops, as a share of TCP's retransmissions, that explain them.
-const MIN_SHARE: f64 = 0.2;
+pub(super) const MIN_SHARE: f64 = 0.2;
 /// Drops above this multiple of the retransmissions are not TCP's packets.
 const MAX_RATIO: f64 = 20.0;
 /// Minimum number of drops; fewer may be chance.

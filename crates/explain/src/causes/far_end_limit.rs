@@ -10,6 +10,7 @@ use model::{
 
 use super::{FULL, no_capacity, percent, rate};
 use crate::{
+    bound,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
@@ -83,7 +84,7 @@ fn test(dir: &DirectionView) -> Verdict {
             text!("share of the capacity used, up"),
             Value::Share(filled),
         )
-        .bound(text!("at least 85 %")),
+        .bound(bound::at_least(Value::Share(FULL))),
     ];
     let text = text!(
         "up, where the near host sends, TCP reaches {goodput}; down, the far host's {cc} limits it",

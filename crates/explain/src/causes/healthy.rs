@@ -10,7 +10,7 @@ use model::{
 
 use super::{FULL, bloat, no_capacity, percent, rate, time};
 use crate::{
-    brief,
+    bound, brief,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
@@ -107,7 +107,7 @@ fn test(view: &View) -> Verdict {
                 ),
                 Value::Share(filled),
             )
-            .bound(text!("at least 85 %"))
+            .bound(bound::at_least(Value::Share(FULL)))
             .samples(&load.samples)
             .decisive(),
         );
@@ -124,7 +124,7 @@ fn test(view: &View) -> Verdict {
                     text!("increase of the RTT, {direction}", direction = name()),
                     Value::Us(added),
                 )
-                .bound(text!("below 30 ms, or the time of three packets")),
+                .bound(bloat::fine()),
             ),
             None => certain = false,
         }

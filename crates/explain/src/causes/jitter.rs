@@ -10,8 +10,9 @@ use model::{
     text,
 };
 
-use super::{below_capacity, percent, rate, time, whole};
+use super::{FULL, below_capacity, percent, rate, time, whole};
 use crate::{
+    bound,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
@@ -161,7 +162,10 @@ fn test(dir: &DirectionView) -> Verdict {
             text!("window at the end of slow start"),
             Value::Share(share),
         )
-        .bound(text!("below 60 % of the bandwidth-delay product"))
+        .bound(text!(
+            "below {bound} of the bandwidth-delay product",
+            bound = Value::Share(EARLY)
+        ))
         .formula(text!(
             "{start} packets of {mss} bytes / ({carries} * {rtt})",
             start = whole(start),
@@ -200,13 +204,13 @@ fn test(dir: &DirectionView) -> Verdict {
             to = whole(to)
         )),
         figure(text!("share of the capacity used"), Value::Share(filled))
-            .bound(text!("below 85 %")),
+            .bound(bound::below(Value::Share(FULL))),
         figure(text!("UDP loss below capacity"), Value::Share(lost)).samples(&sweep.samples),
     ];
     if let (Some(gain), Some(bbr)) = (gain, &bbr) {
         evidence.push(
             figure(text!("gain with bbr, measured"), Value::Ratio(gain))
-                .bound(text!("at least 1.1"))
+                .bound(bound::at_least(Value::Count(GAIN)))
                 .samples(&bbr.samples),
         );
     }

@@ -82,7 +82,10 @@ pub(super) fn by(
             text!("time limited by the {what}", what = what.clone()),
             Value::Share(share),
         )
-        .bound(text!("above 15 % of the busy time"))
+        .bound(text!(
+            "above {bound} of the busy time",
+            bound = Value::Share(LIMITED)
+        ))
         .samples(&load.samples)
         .decisive(),
         figure(text!("goodput"), Value::Bps(load.goodput_bps)).samples(&load.samples),

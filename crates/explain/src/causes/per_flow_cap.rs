@@ -10,6 +10,7 @@ use model::{
 
 use super::rate;
 use crate::{
+    bound,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
@@ -17,6 +18,8 @@ use crate::{
 
 /// Minimum gain per flow, relative to one flow, of flows that do not share a limit.
 const SCALES: f64 = 0.6;
+/// Goodput of several TCP flows over that of one UDP flow from which a cap is on each flow.
+const TOGETHER: f64 = 1.3;
 
 pub(super) const CAUSE: Cause = Cause {
     code: CauseCode::PER_FLOW_CAP,
@@ -89,7 +92,7 @@ fn test(dir: &DirectionView) -> Verdict {
         ));
     }
     let over = dir.over_udp(&many).unwrap_or(0.0);
-    if over < 1.3 {
+    if over < TOGETHER {
         return ruled_out(text!("several flows reach no more than one UDP flow"));
     }
     let filled = dir.over_udp(&load).unwrap_or(0.0);
@@ -105,7 +108,7 @@ fn test(dir: &DirectionView) -> Verdict {
             text!("several TCP flows / one UDP flow"),
             Value::Ratio(over),
         )
-        .bound(text!("above 1.3"))
+        .bound(bound::above(Value::Count(TOGETHER)))
         .samples(&sweep.samples),
         figure(text!("one TCP flow / one UDP flow"), Value::Ratio(filled))
             .bound(text!("close to 1")),

@@ -7,8 +7,9 @@ use model::{
     text,
 };
 
-use super::{bytes, limited, percent, rate, time};
+use super::{FULL, bytes, limited, percent, rate, time};
 use crate::{
+    bound,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure},
@@ -94,7 +95,7 @@ fn test(dir: &DirectionView) -> Verdict {
     if let Some(filled) = limited.filled {
         limited.evidence.push(
             figure(text!("share of the capacity used"), Value::Share(filled))
-                .bound(text!("below 85 %")),
+                .bound(bound::below(Value::Share(FULL))),
         );
     }
     let [clear, clean] = limited.signs();

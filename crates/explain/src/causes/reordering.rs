@@ -12,6 +12,7 @@ use model::{
 
 use super::{FULL, known_or, percent};
 use crate::{
+    bound,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
@@ -111,7 +112,7 @@ fn test(dir: &DirectionView) -> Verdict {
     if let Some(share) = overtaken {
         evidence.push(
             figure(text!("reordered UDP datagrams"), Value::Share(share))
-                .bound(text!("at most 0.1 %"))
+                .bound(bound::at_most(Value::Share(SEEN)))
                 .decisive(),
         );
     }

@@ -10,6 +10,7 @@ use model::{
 
 use super::{bloat, percent, time};
 use crate::{
+    bound,
     cause::Need,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
@@ -160,13 +161,13 @@ fn evidence(segments: &Segments) -> Vec<EvidenceItem> {
             text!("added by TCP"),
             Value::Us(segments.whole.added_us.median),
         )
-        .bound(text!("above 30 ms; act above 60 ms"))
+        .bound(bloat::levels())
         .samples(&segments.samples),
         figure(
             text!("probes lost under load"),
             Value::Share(segments.whole.lost.value),
         )
-        .bound(text!("above 0.3 %")),
+        .bound(bound::above(Value::Share(LOST))),
     ];
     for (name, segment) in named {
         all.extend(of_segment(name, segment, &segments.samples));

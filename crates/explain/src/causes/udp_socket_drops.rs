@@ -10,10 +10,11 @@ use model::{
 
 use super::{
     carries_the_underlay,
-    drops::{Drops, udp_socket_drops},
+    drops::{Drops, MIN_SHARE, udp_socket_drops},
     filled, whole,
 };
 use crate::{
+    bound,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
@@ -85,7 +86,7 @@ fn test(host: &Host) -> Verdict {
                 text!("the same / TCP's retransmissions"),
                 Value::Ratio(share),
             )
-            .bound(text!("at least 0.2")),
+            .bound(bound::at_least(Value::Count(MIN_SHARE))),
         );
     }
     for name in ["net.core.rmem_default", "net.core.wmem_default"] {

@@ -10,6 +10,7 @@ use model::{
 
 use super::rate;
 use crate::{
+    bound,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
@@ -108,7 +109,7 @@ fn evidence(
 ) -> Vec<model::findings::EvidenceItem> {
     vec![
         figure(text!("TCP / UDP on the path"), Value::Ratio(ratio))
-            .bound(text!("at least 1.5"))
+            .bound(bound::at_least(Value::Count(MORE)))
             .decisive(),
         figure(text!("goodput of TCP"), Value::Bps(tcp.goodput_bps)).samples(&tcp.samples),
         figure(text!("maximum UDP rate"), Value::Bps(udp_bps)).samples(samples),

@@ -10,6 +10,7 @@ use model::{
 
 use super::userspace_tcp_stack::{kept, kept_text, name};
 use crate::{
+    bound,
     cause::{Cause, CauseCode, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
@@ -105,7 +106,7 @@ fn test(host: &Host) -> Verdict {
                 text!("goodput / goodput of the underlay"),
                 Value::Ratio(kept),
             )
-            .bound(text!("at least 0.7")),
+            .bound(bound::at_least(Value::Count(COSTS))),
         );
         text = text!("{tunnel}; {kept}", tunnel = text, kept = kept_text(kept));
     }

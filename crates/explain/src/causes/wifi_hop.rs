@@ -10,6 +10,7 @@ use model::{
 
 use super::{FULL, known_or, percent, time};
 use crate::{
+    bound,
     cause::{Cause, CauseCode, On, Remedies, Test},
     scope::Scope,
     verdict::{
@@ -21,6 +22,8 @@ use crate::{
 const VARIES_US: f64 = 10_000.0;
 /// Signal below which rates drop, dBm.
 const WEAK_DBM: i32 = -70;
+/// Share of datagrams lost below the capacity that a wire does not lose.
+const LOST: f64 = 1e-4;
 
 pub(super) const CAUSE: Cause = Cause {
     code: CauseCode::WIFI_HOP,
@@ -72,7 +75,7 @@ fn test(host: &Host) -> Verdict {
     if let Some(signal) = signal {
         evidence.push(
             figure(text!("signal"), Value::Dbm(f64::from(signal)))
-                .bound(text!("above -70 dBm"))
+                .bound(bound::above(Value::Dbm(f64::from(WEAK_DBM))))
                 .end(host.side),
         );
     }
@@ -83,7 +86,7 @@ fn test(host: &Host) -> Verdict {
                 text!("idle RTT, median to 95th percentile"),
                 Value::Us(varies),
             )
-            .bound(text!("below 10 ms")),
+            .bound(bound::below(time(VARIES_US))),
         );
     }
     let mut lost = 0.0_f64;
@@ -96,9 +99,10 @@ fn test(host: &Host) -> Verdict {
             .default_load()
             .is_some_and(|l| dir.utilization(&l).is_some_and(|f| f < FULL));
     }
-    if lost > 1e-4 {
+    if lost > LOST {
         evidence.push(
-            figure(text!("UDP loss, at least"), Value::Share(lost)).bound(text!("below 0.01 %")),
+            figure(text!("UDP loss, at least"), Value::Share(lost))
+                .bound(bound::below(Value::Share(LOST))),
         );
     }
     let shaky = varies.is_some_and(|v| v > VARIES_US);
