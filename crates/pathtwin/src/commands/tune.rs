@@ -1,6 +1,8 @@
 //! `pathtwin tune`.
 
 pub(crate) mod apply;
+#[cfg(feature = "history")]
+pub(crate) mod drift;
 mod journal;
 pub(crate) mod prove;
 mod settle;
@@ -8,14 +10,13 @@ mod settle;
 pub(crate) mod ssh;
 pub(crate) mod transaction;
 
-use std::{collections::BTreeMap, process::ExitCode};
+use std::process::ExitCode;
 
 use anyhow::anyhow;
-use model::{change::ChangeId, text::Text};
-use tune::{Drift, Folder, Live, NotApplied, RemoteError, TuneError};
+use tune::{Folder, NotApplied, RemoteError, TuneError};
 
 use crate::{
-    cli::tune::{Journal, List, Tune, TuneForm},
+    cli::tune::{List, Tune, TuneForm},
     exit::{Failure, code},
     format,
 };
@@ -55,28 +56,6 @@ fn list(arguments: &List) -> Result<ExitCode, Failure> {
         TuneForm::Json => format::json(&all)?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The kept changes of this host that somebody has overridden, by id, with their settings; none
-/// where the journals may not be read, or a setting cannot.
-pub(crate) fn drifted() -> BTreeMap<String, Vec<Text>> {
-    let path = path(&Journal::default());
-    if !path.try_exists().unwrap_or(false) {
-        return BTreeMap::new();
-    }
-    let found = Folder::open(&path).map_err(TuneError::from);
-    let found = found.and_then(|folder| {
-        let mut host = Live::open().map_err(TuneError::from)?;
-        tune::drifted(&folder, &mut host)
-    });
-    let texts = |(id, drift): (ChangeId, Vec<Drift>)| {
-        let settings = drift.iter().map(Drift::text);
-        (id.to_string(), settings.collect())
-    };
-    found.map_or_else(
-        |_| BTreeMap::new(),
-        |all| all.into_iter().map(texts).collect(),
-    )
 }
 
 impl From<NotApplied> for Failure {

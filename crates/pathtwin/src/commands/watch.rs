@@ -42,7 +42,7 @@ pub(crate) fn watch(arguments: &Watch) -> Result<ExitCode, Failure> {
         seed: u64::from_le_bytes(random),
         stop,
         log: &mut |line| say(format_args!("{line}")),
-        drift: &mut super::tune::drifted,
+        drift: &mut super::tune::drift::drifted,
     })?;
     Ok(ExitCode::SUCCESS)
 }
