@@ -8,8 +8,8 @@ use model::{
 use super::{ORDER, chance, change, count, reading, side, title};
 use crate::{fit, wrap::within};
 
-/// The text; unchanged and undecided lines only if `all`. Within a `width` that is too small for the
-/// table, each figure has two lines.
+/// The text; unchanged and undecided lines only if `all`. Within a `width` that is too small for
+/// the table, each figure has two lines.
 pub fn text(comparison: &Comparison, all: bool, width: Option<usize>) -> String {
     let running = |text: &str| match width {
         Some(width) => within(&safe::line(text), "", width),
