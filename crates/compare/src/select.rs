@@ -1,6 +1,6 @@
 //! Selection of the runs of both sets.
 
-use model::run::Run;
+use model::{run::Run, text, text::Text};
 
 use crate::{Measured, Set};
 
@@ -65,16 +65,30 @@ pub trait Source {
 
 /// Error selecting runs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum SelectError {
     /// Both sets are relative to the other.
-    #[error("before:N means the runs before the other set: name that one")]
     BothBefore,
     /// The history is empty.
-    #[error("the history has no runs")]
     NoRuns,
     /// The path is ambiguous.
-    #[error("give --path: the history has runs of {}", .0.join(", "))]
     SeveralPaths(Vec<String>),
+}
+
+impl SelectError {
+    /// The error with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::BothBefore => {
+                text!("before:N means the runs before the other set: name that one")
+            }
+            Self::NoRuns => text!("the history has no runs"),
+            Self::SeveralPaths(paths) => text!(
+                "give --path: the history has runs of {paths}",
+                paths = paths.join(", ")
+            ),
+        }
+    }
 }
 
 /// The runs of two sets, each in chronological order. Sets of the history are of `path`, or of the

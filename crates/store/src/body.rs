@@ -2,6 +2,11 @@
 
 use std::io::Read;
 
+use model::{
+    text,
+    text::{Text, Value},
+};
+
 use crate::{Document, StoreError};
 
 /// Returns true if two bodies are the same document; an archive differs in white space from the
@@ -29,24 +34,41 @@ pub(crate) enum Unpack {
 
 /// Defect of a stored body.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub(crate) enum Fault {
     /// Its size is negative.
-    #[error("its size of {0} bytes cannot be")]
     Size(i64),
     /// It is not valid output of the compression.
-    #[error(transparent)]
     Stream(#[from] std::io::Error),
     /// It is longer than it was.
-    #[error("it has more than the {0} bytes of its size")]
     Longer(u64),
     /// It is shorter than it was.
-    #[error("it has {found} bytes in place of {size}")]
     Shorter {
         /// Its bytes.
         found: u64,
         /// Those it had.
         size: u64,
     },
+}
+
+impl Fault {
+    /// The fault with its values, for reports in any language.
+    pub(crate) fn text(&self) -> Text {
+        let bytes = |n: &u64| Value::Bytes(*n as f64);
+        match self {
+            Self::Size(size) => text!(
+                "its size of {size} bytes is impossible",
+                size = size.to_string()
+            ),
+            Self::Stream(error) => Text::from(error),
+            Self::Longer(size) => text!("it is longer than its {size}", size = bytes(size)),
+            Self::Shorter { found, size } => text!(
+                "it has {found} instead of {size}",
+                found = bytes(found),
+                size = bytes(size)
+            ),
+        }
+    }
 }
 
 /// Unpacks a body that is to have `size` bytes. A few kilobytes of a compressed stream can hold

@@ -47,7 +47,7 @@ impl Postgres {
         let tls = address.tls();
         let client = match config.get_ssl_mode() {
             SslMode::Disable => config.connect(NoTls),
-            _ => config.connect(trust::connector(tls).map_err(|e| cannot(e.into()))?),
+            _ => config.connect(trust::connector(tls).map_err(|e| cannot(e.text().into()))?),
         };
         let mut client = client.map_err(|e| cannot(refusal::why(&e, tls).into()))?;
         client

@@ -191,7 +191,7 @@ impl Store {
             },
             Unpack::Damaged(fault) => StoreError::Damaged {
                 id: found.id,
-                why: fault.into(),
+                why: fault.text().into(),
             },
         })
     }

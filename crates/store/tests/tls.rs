@@ -275,7 +275,7 @@ fn clients_show_certificates_and_bind_passwords() {
     );
     refused(
         &identity("client.crt", "none.key"),
-        &["sslkey=", "none.key", "No such file"],
+        &["sslkey=", "none.key: not found"],
     );
     refused(
         &identity("client.crt", "client.crt"),
@@ -311,7 +311,7 @@ fn files_of_no_use_are_named() {
     fs::write(at("broken.pem"), broken).unwrap();
     let server = Server::start_on_tcp(&[], &[]);
     for (name, reason) in [
-        ("missing.pem", "No such file"),
+        ("missing.pem", "missing.pem: not found"),
         ("empty.pem", "no certificate"),
         ("broken.pem", "broken.pem"),
         (".", "directory"),

@@ -1,14 +1,17 @@
 //! Errors of a fit.
 
-use std::fmt;
-
-use model::{job::Cause, path::PathError};
+use model::{
+    job::Cause,
+    path::PathError,
+    text,
+    text::{Text, Value},
+};
 
 /// Reason why no twin can be fitted to a Run.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
 pub enum TwinError {
     /// The Run lacks data.
-    #[error("{}", listing(.missing, *.cut_short))]
     Missing {
         /// Missing measurements.
         missing: Vec<Missing>,
@@ -16,7 +19,6 @@ pub enum TwinError {
         cut_short: bool,
     },
     /// A figure that cannot be.
-    #[error("the run reports {what} of {value}, which is impossible: no twin can be made of it")]
     Impossible {
         /// The figure.
         what: &'static str,
@@ -24,21 +26,15 @@ pub enum TwinError {
         value: f64,
     },
     /// No lab path has the properties of the Run.
-    #[error("the lab has no such path: {0}")]
     NoPath(#[from] PathError),
     /// No candidate could be measured in the lab.
-    #[error("every path that was tried failed in the lab; the first because: {0}")]
     AllFailed(#[source] Cause),
     /// The budget of time does not allow a trial.
-    #[error(
-        "one run of each remedy takes {needs_s} s on two processors: give --budget-time {needs_s}s or more"
-    )]
     NoBudget {
         /// Real time that would, s.
         needs_s: u64,
     },
     /// Stopped before its end.
-    #[error("stopped")]
     Stopped,
 }
 
@@ -53,12 +49,59 @@ pub enum Missing {
     BaseRtt,
 }
 
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl TwinError {
+    /// The error with its values, for reports in any language. Messages of the lab are quoted.
+    pub fn text(&self) -> Text {
         match self {
-            Self::Everything => f.write_str("any sample that counts"),
-            Self::Tcp(direction) => write!(f, "TCP in the direction {direction}"),
-            Self::BaseRtt => f.write_str("latency without load (probes, or a round trip of TCP)"),
+            Self::Missing { missing, cut_short } => {
+                let all = missing.iter().map(|missing| missing.text());
+                let list = all
+                    .reduce(|first, next| text!("{first}, and {next}", first = first, next = next));
+                let list = list.unwrap_or_else(|| Missing::Everything.text());
+                match cut_short {
+                    true => text!(
+                        "the run lacks {list}; it was cut short. `pathtwin measure HOST --quick` \
+                         measures all that a twin needs in about a minute",
+                        list = list
+                    ),
+                    false => text!(
+                        "the run lacks {list}. `pathtwin measure HOST --quick` measures all that a \
+                         twin needs in about a minute",
+                        list = list
+                    ),
+                }
+            }
+            Self::Impossible { what, value } => text!(
+                "the run reports {what} of {value}, which is impossible: no twin can be made of it",
+                what = *what,
+                value = value.to_string()
+            ),
+            Self::NoPath(error) => text!(
+                "the lab has no such path: {error}",
+                error = error.to_string()
+            ),
+            Self::AllFailed(first) => text!(
+                "every path that was tried failed in the lab; the first because: {error}",
+                error = first.to_string()
+            ),
+            Self::NoBudget { needs_s } => text!(
+                "one run of each remedy takes {seconds} s on two processors: give \
+                 --budget-time {seconds}s or more",
+                seconds = Value::Name(needs_s.to_string())
+            ),
+            Self::Stopped => text!("stopped"),
+        }
+    }
+}
+
+impl Missing {
+    fn text(self) -> Text {
+        match self {
+            Self::Everything => text!("any sample that counts"),
+            Self::Tcp(direction) => {
+                text!("TCP in the direction {direction}", direction = direction)
+            }
+            Self::BaseRtt => text!("latency without load (probes, or a round trip of TCP)"),
         }
     }
 }
@@ -66,15 +109,6 @@ impl fmt::Display for Missing {
 /// The error of a search without a single Run.
 pub(crate) fn all_failed(first: Option<Cause>) -> TwinError {
     TwinError::AllFailed(first.unwrap_or_else(|| "no run ended".into()))
-}
-
-fn listing(missing: &[Missing], cut_short: bool) -> String {
-    let list: Vec<String> = missing.iter().map(Missing::to_string).collect();
-    let early = if cut_short { "; it was cut short" } else { "" };
-    format!(
-        "the run lacks {}{early}. `pathtwin measure HOST --quick` measures all that a twin needs in about a minute",
-        list.join(", and ")
-    )
 }
 
 #[cfg(test)]

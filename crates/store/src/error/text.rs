@@ -101,6 +101,9 @@ fn cause(why: &Cause) -> Value {
     if let Some(error) = why.downcast_ref::<io::Error>() {
         return Value::from(error);
     }
+    if let Some(text) = why.downcast_ref::<Text>() {
+        return Value::Text(text.clone());
+    }
     if let Some(error) = why.downcast_ref::<RunError>() {
         return Value::Text(error.text());
     }

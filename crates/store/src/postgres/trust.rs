@@ -2,6 +2,7 @@
 
 use std::{fs, os::unix::fs::MetadataExt, path::Path, sync::Arc};
 
+use model::text;
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
     client::{
@@ -66,7 +67,7 @@ fn certificates(
         CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
     let why = match all {
         Ok(all) if !all.is_empty() => return Ok(all),
-        Ok(_) => FileError::Certificates("there is no certificate in it".into()),
+        Ok(_) => FileError::Certificates(text!("it has no certificate")),
         Err(e) => FileError::certificates(e),
     };
     Err(why.of(parameter, file))
