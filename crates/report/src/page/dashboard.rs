@@ -51,6 +51,9 @@ pub struct Frame {
     pub mesh: bool,
 }
 
+/// Days for which a lasting change is shown as the state of its path.
+pub const CHANGED_DAYS: u64 = 7;
+
 /// State of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -58,7 +61,7 @@ pub enum State {
     Usual,
     /// A figure is worse than usual now.
     Worse,
-    /// A figure has changed for good within a week.
+    /// A figure has changed for good within [`CHANGED_DAYS`].
     Changed,
     /// It was not measured recently.
     Old,

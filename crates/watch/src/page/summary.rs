@@ -4,11 +4,11 @@ use model::{
     history::{FigureName, Point, SeriesName, Trend},
     run::Better,
 };
-use report::page::dashboard::{Glance, State, Tone};
+use report::page::dashboard::{CHANGED_DAYS, Glance, State, Tone};
 
 const DAY_US: u64 = 86_400_000_000;
 /// Time for which a change is shown as new.
-const NEW_US: u64 = 7 * DAY_US;
+const NEW_US: u64 = CHANGED_DAYS * DAY_US;
 /// Fewest values of a usual level.
 const FEWEST: usize = 5;
 /// Smallest difference to report: smaller ones are irrelevant for a reader.

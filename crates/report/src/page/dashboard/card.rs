@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use model::{facts::Connection, findings::Severity};
 
 use super::{
-    Card, Frame, Glance, Live, State, Tone, chart,
+    CHANGED_DAYS, Card, Frame, Glance, Live, State, Tone, chart,
     frame::{figure_name, series_name, step_name, to_run, to_series},
 };
 use crate::{
@@ -21,7 +21,7 @@ fn state(state: State, words: &Words) -> (&'static str, &'static str, String) {
     match state {
         State::Usual => ("well", "✓", words.label(dashboard::usual())),
         State::Worse => ("medium", "◆", words.label(dashboard::worse())),
-        State::Changed => ("low", "●", words.label(dashboard::changed())),
+        State::Changed => ("low", "●", words.label(dashboard::changed(CHANGED_DAYS))),
         State::Old => ("open", "?", words.label(dashboard::old())),
         State::Unreachable => ("high", "▲", words.label(dashboard::unreachable())),
         State::New => ("open", "·", words.label(dashboard::new())),

@@ -18,7 +18,7 @@ labels! {
     usual: "as usual",
     worse: "worse than usual",
     better: "better than usual",
-    changed: "changed within 7 days",
+    changed(days): "changed within {days} days",
     old: "not measured recently",
     unreachable: "far end does not answer",
     new: "too few runs to compare",
