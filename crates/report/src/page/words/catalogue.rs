@@ -23,15 +23,18 @@ pub(super) const CHINESE: [&str; 12] = [
     include_str!("../../../locales/zh-CN/watch.toml"),
 ];
 
+/// Templates of documents that older versions wrote: their values were part of the text.
+pub(super) const OLDER: &str = include_str!("../../../locales/zh-CN/older.toml");
+
 /// The catalogue of a language; none for English.
 pub(super) fn of(lang: Lang) -> Option<Catalogue> {
     match lang {
         Lang::English => None,
         Lang::SimplifiedChinese => {
             // Their test checks that they can be parsed.
-            let files = CHINESE.map(|file| toml::from_str(file).unwrap_or_default());
+            let files = CHINESE.into_iter().chain([OLDER]);
+            let files = files.map(|file| toml::from_str(file).unwrap_or_default());
             let all: BTreeMap<String, String> = files
-                .into_iter()
                 .flat_map(|file: BTreeMap<String, String>| file)
                 .collect();
             Some(Catalogue::new(all, false))

@@ -182,6 +182,17 @@ fn the_catalogue_has_every_template_of_the_sources_and_no_other() {
     assert!(unused.is_empty(), "not in any source: {unused:#?}");
 }
 
+/// Documents of older versions stay translated; a template that comes back belongs to the others.
+#[test]
+fn templates_of_older_versions_are_no_longer_in_the_sources() {
+    let older: BTreeMap<String, String> = toml::from_str(catalogue::OLDER).unwrap();
+    assert!(!older.is_empty());
+    let templates = templates();
+    for template in older.keys() {
+        assert!(!templates.contains(template), "{template}");
+    }
+}
+
 #[test]
 fn a_translation_has_the_values_of_its_template() {
     for (english, chinese) in chinese() {
