@@ -15,7 +15,7 @@ that a difference comes from the change: measure in turns with it and without fo
 pub fn text(both: &BeforeAfter) -> String {
     let columns = [
         ("before", &both.before),
-        ("after: those of before", &both.remaining),
+        ("after: open before", &both.remaining),
         ("after: opened since", &both.new),
     ];
     let mut text = format!("{:<24}", "live connections");

@@ -33,7 +33,7 @@ impl AdviceFigure {
         Self::Retransmitted,
     ];
 
-    /// Figures that an Advice predicts and a proof is judged by.
+    /// Figures that an Advice predicts. A proof is judged by all.
     pub const PREDICTED: [Self; 3] = [Self::Goodput, Self::LoadedP50, Self::LoadedP99];
 
     /// Its name in documents.

@@ -1,5 +1,5 @@
-//! What counts as a gain, and what a gain must not cost: one set of bounds for the trial of a
-//! remedy on a twin, for its proof on hosts, and for the score of proofs.
+//! Bounds of a gain and of its costs: one set for the trial of a remedy on a twin, for its proof on
+//! hosts, and for the score of proofs.
 //!
 //! A stage adds its own evidence: a trial compares medians over pairs, a proof also needs a
 //! significant difference. With other bounds in the proof, it would undo what the trial advises, or

@@ -2,7 +2,6 @@
 
 use maud::{Markup, html};
 use model::{
-    advice::AdviceFigure,
     change::Change,
     comparison::Verdict,
     job::ProveOutput,
@@ -17,7 +16,7 @@ pub(super) fn html(changes: &[ProveOutput], words: &Words) -> Markup {
     html! { @for done in changes {
         @if let Some(proof) = &done.proof {
             @let text = words.render(&proof.text);
-            p { strong lang=[text.lang] { (text.capital()) "." } }
+            p { strong lang=[text.lang] { (text.capital()) (text.stop()) } }
             (table(proof, words))
         }
         @for not in &done.not_applied {
@@ -60,7 +59,7 @@ fn row(figure: &Proved, words: &Words) -> Markup {
     let (unit, scale) = shown(figure.figure.unit());
     let name = format!(
         "{} {}, {unit}",
-        words.label(self::figure(figure.figure)),
+        words.render(&figure.figure.words()).capital(),
         words.direction(figure.direction)
     );
     let estimate =
@@ -75,14 +74,6 @@ fn row(figure: &Proved, words: &Words) -> Markup {
         td.number { (figure.predicted.map(estimate).unwrap_or_default()) }
         td { (words.label(verdict(figure.verdict))) }
     } }
-}
-
-fn figure(figure: AdviceFigure) -> Text {
-    match figure {
-        AdviceFigure::Goodput => label::change_goodput(),
-        AdviceFigure::LoadedP50 => label::change_rtt(),
-        _ => label::change_rtt_p99(),
-    }
 }
 
 fn verdict(verdict: Verdict) -> Text {
@@ -133,4 +124,32 @@ fn evidence(proof: &Proof, words: &Words) -> Markup {
             span lang=[text.lang] { (text.text) }
         }
     } }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use model::advice::AdviceFigure;
+
+    use super::*;
+    use crate::page::Lang;
+
+    /// Bug: the row of the share of retransmitted bytes was called the 99th percentile of the RTT.
+    #[test]
+    fn every_figure_has_a_row_with_its_own_name() {
+        for lang in [Lang::English, Lang::SimplifiedChinese] {
+            let words = Words::new(lang);
+            for figure in AdviceFigure::ALL {
+                let proved: Proved = serde_json::from_value(serde_json::json!({
+                    "direction": "down", "figure": figure.name(), "role": "guard",
+                    "without": 0.5, "with": 0.25, "verdict": "better",
+                }))
+                .unwrap();
+                let row = row(&proved, &words).into_string();
+                let name = words.render(&figure.words()).capital().into_owned();
+                assert!(row.contains(&format!("<th scope=\"row\">{name} ")), "{row}");
+            }
+        }
+    }
 }

@@ -106,13 +106,15 @@ fn delay(view: &View<'_>, words: &Words) -> Option<Tile> {
 fn kept(view: &View<'_>, words: &Words) -> Option<Tile> {
     let (ratio, load) = view.kept()?;
     let name = name(&view.direction(ratio.of.direction?), &load, words);
-    let interval = ratio
-        .low
-        .zip(ratio.high)
-        .map(|(low, high)| words.label(label::tile_interval(short(low), short(high))));
+    let interval = ratio.low.zip(ratio.high).map(|(low, high)| {
+        words.label(label::tile_interval(Value::Count(low), Value::Count(high)))
+    });
     let interval = interval.or_else(|| {
         let range = ratio.range?;
-        Some(words.label(label::range(short(range.low), short(range.high))))
+        Some(words.label(label::range(
+            Value::Count(range.low),
+            Value::Count(range.high),
+        )))
     });
     let under: Vec<String> = [Some(name), interval].into_iter().flatten().collect();
     Some(Tile {

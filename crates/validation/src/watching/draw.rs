@@ -1,12 +1,12 @@
 //! The paths that are watched, from priors.
 
-use std::fmt::Write as _;
+use std::time::Duration;
 
 use model::{
-    cell::Cell,
+    cell::{Buffer, Cell, Quantile, Quantiles},
     net::Direction,
-    spec::{Spec, SpecError},
-    units::Seed,
+    path::{Limit, Line, Loss, Nanos, Parameter, Path, PathError, Trial},
+    units::{Rate, Seed, Share},
 };
 use serde::{Deserialize, Serialize};
 use stats::Random;
@@ -58,12 +58,12 @@ impl Drawn {
 ///
 /// # Errors
 /// A drawn path is impossible.
-pub fn draw(paths: usize, days: f64, seed: Seed) -> Result<Vec<Drawn>, SpecError> {
+pub fn draw(paths: usize, days: f64, seed: Seed) -> Result<Vec<Drawn>, PathError> {
     (0..paths).map(|number| one(number, days, seed)).collect()
 }
 
 /// One path; it follows from its number and the seed, not from the paths before it.
-fn one(number: usize, days: f64, seed: Seed) -> Result<Drawn, SpecError> {
+fn one(number: usize, days: f64, seed: Seed) -> Result<Drawn, PathError> {
     let mut random = Random::new(seed.0 ^ 0x0077_6174_6368 ^ ((number as u64) << 48));
     let mut between = |low: f64, high: f64| low * (high / low).powf(random.unit());
     let (rate, uplink, rtt) = (between(4e6, 16e6), between(1.0, 4.0), between(10.0, 80.0));
@@ -79,22 +79,14 @@ fn one(number: usize, days: f64, seed: Seed) -> Result<Drawn, SpecError> {
         _ => "cubic",
     };
     let name = format!("watch-{number}");
-    let mut spec = format!(
-        "name = \"{name}\"\n[ends.server]\ncc = \"{cc}\"\n[path]\nrtt = \"{rtt:.2}ms\"\n\
-         loss = \"{lost:.3}%\"\njitter_quantiles = \"50% {:.0}us, 90% {:.0}us, 99% {:.0}us\"\n",
-        rtt * 10.0,
-        rtt * 33.0,
-        rtt * 70.0
-    );
-    for (direction, rate) in [("down", rate), ("up", rate / uplink)] {
-        let _ = write!(
-            spec,
-            "[path.{direction}]\nrate = \"{:.0}kbit\"\nbuffer = \"{queue_ms:.0}ms\"\n",
-            rate / 1e3
-        );
-    }
-    let spec = Spec::parse(&name, &spec)?;
-    let (cell, _) = spec.with_seed(number as u64 + 1).first_cell()?;
+    let path = Drawing {
+        rates: [rate, rate / uplink],
+        rtt_ms: rtt,
+        queue_ms,
+        loss_percent: lost,
+        cc,
+    };
+    let cell = path.cell(&name, Seed(number as u64 + 1))?;
     Ok(Drawn {
         name,
         cell,
@@ -108,6 +100,65 @@ fn one(number: usize, days: f64, seed: Seed) -> Result<Drawn, SpecError> {
         }),
         month_bytes: if number % OF == OF - 1 { TIGHT } else { MONTH },
     })
+}
+
+/// Drawn values of a path.
+struct Drawing<'a> {
+    /// Rates down and up, bit/s.
+    rates: [f64; 2],
+    rtt_ms: f64,
+    /// Delay of each full buffer.
+    queue_ms: f64,
+    /// Loss in each direction.
+    loss_percent: f64,
+    /// Congestion control of the far end.
+    cc: &'a str,
+}
+
+impl Drawing<'_> {
+    /// The path, with values rounded to those of a readable spec: kbit/s, ms of buffer, µs of
+    /// jitter, 10 µs of the round trip, 0.001 % of loss.
+    fn cell(&self, name: &str, seed: Seed) -> Result<Cell, PathError> {
+        let mut path = Path::named(name);
+        let rtt = Duration::from_micros(10 * (self.rtt_ms * 100.0).round() as u64);
+        // The odd nanosecond is of the upload.
+        let delays = [rtt / 2, rtt - rtt / 2];
+        for (direction, (rate, delay)) in [Direction::Down, Direction::Up]
+            .into_iter()
+            .zip(self.rates.into_iter().zip(delays))
+        {
+            *path.underlay.line_mut(direction) = self.line(rate, delay);
+        }
+        path.ends.far.cc = Some(Parameter::given(self.cc.to_owned()));
+        path.cell(&Trial {
+            seed,
+            ..Trial::default()
+        })
+    }
+
+    fn line(&self, rate_bps: f64, delay: Duration) -> Line {
+        let rate = Rate::from_bps(1000 * (rate_bps / 1e3).round() as u64);
+        let buffer = rate.bytes_in(Duration::from_millis(self.queue_ms.round() as u64));
+        let quantile = |percent: u64, us_per_ms: f64| {
+            Some(Quantile {
+                share: Share::new(percent as f64 / 100.0)?,
+                delay: Duration::from_micros((self.rtt_ms * us_per_ms).round() as u64),
+            })
+        };
+        let jitter = [(50, 10.0), (90, 33.0), (99, 70.0)];
+        let jitter = jitter.into_iter().filter_map(|(p, us)| quantile(p, us));
+        let loss = (self.loss_percent * 1e3).round() / 1e5;
+        Line {
+            rate_bps: Some(Parameter::given(Limit::At(rate))),
+            buffer: Some(Parameter::given(Buffer::Bytes(buffer))),
+            delay_ns: Some(Parameter::given(Nanos(delay.as_nanos() as u64))),
+            loss: Share::new(loss).map(|share| Loss::Random {
+                share: Parameter::given(share),
+            }),
+            jitter_quantiles: Some(Parameter::given(Quantiles(jitter.collect()))),
+            ..Line::default()
+        }
+    }
 }
 
 /// The kinds of changes in turn, each with a drawn size.
@@ -163,6 +214,44 @@ mod tests {
         let kinds: std::collections::BTreeSet<String> =
             planted.iter().map(|p| p.change.to_string()).collect();
         assert_eq!(kinds.len(), 12);
+    }
+
+    /// The watched paths of `docs/reference/watch.md` were drawn as specs of this form.
+    #[test]
+    fn a_drawn_path_is_that_of_its_spec() {
+        let mut random = Random::new(7);
+        let mut between = |low: f64, high: f64| low * (high / low).powf(random.unit());
+        for number in 1..200 {
+            let drawing = Drawing {
+                rates: [between(4e6, 16e6), between(1e6, 4e6)],
+                rtt_ms: between(10.0, 80.0),
+                queue_ms: between(40.0, 120.0),
+                loss_percent: between(0.005, 0.05),
+                cc: "bbr",
+            };
+            let Drawing {
+                rates: [down, up],
+                rtt_ms: rtt,
+                queue_ms: queue,
+                loss_percent: loss,
+                ..
+            } = drawing;
+            let text = format!(
+                "name = \"x\"\n[ends.server]\ncc = \"bbr\"\n[path]\nrtt = \"{rtt:.2}ms\"\n\
+                 loss = \"{loss:.3}%\"\n\
+                 jitter_quantiles = \"50% {:.0}us, 90% {:.0}us, 99% {:.0}us\"\n\
+                 [path.down]\nrate = \"{:.0}kbit\"\nbuffer = \"{queue:.0}ms\"\n\
+                 [path.up]\nrate = \"{:.0}kbit\"\nbuffer = \"{queue:.0}ms\"\n",
+                rtt * 10.0,
+                rtt * 33.0,
+                rtt * 70.0,
+                down / 1e3,
+                up / 1e3
+            );
+            let spec = model::spec::Spec::parse("x", &text).unwrap();
+            let (cell, _) = spec.with_seed(number).first_cell().unwrap();
+            assert_eq!(cell, drawing.cell("x", Seed(number)).unwrap());
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which changes of watched paths were found and when, and what else was reported.
+//! Score of a watch: the planted changes that were found, their delay, and false alarms.
 
 use std::collections::BTreeMap;
 

@@ -150,7 +150,7 @@
     f.cubic = cubic.mbps;
     f.one = one.mbps;
     f.retransmitted = sum(one.infos, 'BytesRetrans') / (sum(one.infos, 'BytesSent') || 1);
-    f.receiver = sum(one.infos, 'RWndLimited') / (sum(one.infos, 'ElapsedTime') || 1);
+    f.receiver = sum(one.infos, 'RWndLimited') / (sum(one.infos, 'BusyTime') || 1);
     f.many = (await measured('down-many', download, one === cubic ? 'cubic' : 'bbr', 4)).mbps;
     await measured('up-one', upload, '', 1);
     await measured('up-many', upload, '', 4);
