@@ -76,6 +76,7 @@ with the headers of the address family; payload is compared with payload.
 | growth of a counter | between two readings; in a connection a counter that decreased has wrapped at 2^32, elsewhere it was reset | `model::counter` |
 | payload of a packet | payload / (payload + headers): between a rate of payload and that of its IP packets | `model::wire::payload_share` |
 | share of segments retransmitted | `total_retrans` over `data_segs_out`; the figure `retransmitted` is of bytes | `flow::retransmitted_segments` |
+| retransmitted, of live connections | Σ retransmitted bytes over Σ sent bytes of the connections that count both; a Run keeps the share and the segments of a flow, so its mean is weighed by these | `traffic::Totals` |
 
 ## Columns of time series
 

@@ -13,7 +13,7 @@ use std::{
 use anyhow::Context;
 use measure::{
     far::FarError,
-    run::{Start, Target, Third, Way, measure},
+    run::{ProbeKind, Start, Target, Third, measure},
     serve::{Config, Server},
 };
 use model::{
@@ -246,7 +246,7 @@ fn third(
     let server = serve(node, &[target], key, program, stop.clone())?;
     let third = Third {
         address,
-        way: Way::Agent(PORT, key.clone()),
+        probes: ProbeKind::Agent(PORT, key.clone()),
         load: false,
     };
     Ok(Some((third, server)))

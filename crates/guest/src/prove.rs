@@ -9,6 +9,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use ::measure::far::FarError;
 use anyhow::{Context, anyhow};
 use model::{
     change::{Change, ChangeId},
@@ -224,12 +225,15 @@ fn left_changed(hosts: &Hosts<'_>) -> Vec<Text> {
     left.concat()
 }
 
-/// An error as a text: translatable if it is about the settings of a host, otherwise English.
+/// An error as a text: translatable if it is about the settings of a host or of the far end,
+/// otherwise English.
 fn error_text(error: &anyhow::Error) -> Text {
     let of_change = error.downcast_ref::<TuneError>().map(TuneError::text);
     let of_host = || error.downcast_ref::<HostError>().map(HostError::text);
+    let of_far = || error.downcast_ref::<FarError>().map(FarError::text);
     of_change
         .or_else(of_host)
+        .or_else(of_far)
         .unwrap_or_else(|| Text::plain(format!("{error:#}")))
 }
 

@@ -12,7 +12,7 @@ pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The value of `#[path = "..."]`, also inside of `cfg_attr`.
+/// The value of `#[path = "..."]`.
 pub(crate) fn path_attribute(attributes: &[Attribute]) -> Option<String> {
     attributes.iter().find_map(|attribute| {
         let value = match &attribute.meta {

@@ -16,17 +16,21 @@ pub fn misplaced(workspace: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Uses of `#[path]`: file and line. Only `"../NAME/mod.rs"` outside of `src` is allowed, for
+/// Uses of `#[path]`, also inside of `cfg_attr` on one line: file and line. Only `"../NAME/mod.rs"` outside of `src` is allowed, for
 /// helpers that a test program in a folder shares with others.
 pub fn path_attributes(workspace: &Path) -> Vec<(PathBuf, usize)> {
     let mut found = Vec::new();
     for file in sources(workspace) {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         for (index, line) in text.lines().enumerate() {
-            let Some(path) = line.trim_start().strip_prefix("#[path = ") else {
+            let line = line.trim_start();
+            let plain = line.strip_prefix("#[path = ");
+            let conditional = line.starts_with("#[cfg_attr(") && line.contains(", path = ");
+            if plain.is_none() && !conditional {
                 continue;
-            };
-            let helpers = path.starts_with("\"../") && path.ends_with("/mod.rs\"]");
+            }
+            let is_helper = |path: &str| path.starts_with("\"../") && path.ends_with("/mod.rs\"]");
+            let helpers = plain.is_some_and(is_helper);
             if in_source(&file) || !helpers {
                 found.push((file.clone(), index + 1));
             }

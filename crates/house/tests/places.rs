@@ -29,11 +29,17 @@ fn a_test_file_named_by_a_path_attribute_is_found() {
     write(folder.path(), "src/a.rs", unit);
     let helper = "#[path = \"../common/mod.rs\"]\nmod common;\nmod cases;\n";
     write(folder.path(), "tests/b/main.rs", helper);
+    let feature = "#[cfg_attr(not(feature = \"x\"), path = \"no_x.rs\")]\nmod x;\n";
+    write(folder.path(), "src/b.rs", feature);
     let elsewhere = "#[path = \"c/cases.rs\"]\nmod cases;\n";
     write(folder.path(), "tests/c.rs", elsewhere);
     let root = folder.path().join("crates/one");
     assert_eq!(
         house::path_attributes(folder.path()),
-        [(root.join("src/a.rs"), 3), (root.join("tests/c.rs"), 1)]
+        [
+            (root.join("src/a.rs"), 3),
+            (root.join("src/b.rs"), 1),
+            (root.join("tests/c.rs"), 1)
+        ]
     );
 }

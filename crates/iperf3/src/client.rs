@@ -8,7 +8,10 @@ use std::{
     time::Duration,
 };
 
-use model::net::{Direction, LoadDirection};
+use model::{
+    net::{Direction, LoadDirection},
+    text,
+};
 use sys::{clock::Instant, socket, tcp_info};
 use traffic::admission::Lease;
 
@@ -251,7 +254,7 @@ impl Client<'_> {
         }
         Err(io::Error::new(
             io::ErrorKind::TimedOut,
-            "no answer on the server's UDP port; is it open in every firewall on the path?",
+            text!("no answer on the server's UDP port; is it open in every firewall on the path?"),
         ))
     }
 

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use model::text;
 use sys::{
     clock::Instant,
     socket,
@@ -104,7 +105,8 @@ impl Stream {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            self.counts.fail(io::Error::other("its thread panicked"));
+            self.counts
+                .fail(io::Error::other(text!("its thread panicked")));
         }
     }
 

@@ -25,4 +25,4 @@ pub use layers::Target;
 pub use schedule::{estimate, usual_estimate};
 pub use session::{Start, measure};
 pub use text::minutes;
-pub use third::{Third, Way};
+pub use third::{ProbeKind, Third};

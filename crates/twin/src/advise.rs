@@ -172,7 +172,7 @@ impl<'a> Trials<'a> {
         match paths {
             Err(why) => self.not_tried.push(NotTried {
                 name: candidate.name.clone(),
-                why: document::not_triable(why),
+                why: why.text(),
                 remedy: candidate.remedies.first().cloned(),
             }),
             Ok(paths) if same(&paths, &self.members) => self.same.push(candidate),

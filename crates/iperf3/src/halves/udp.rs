@@ -2,6 +2,7 @@
 
 use std::{io, net::UdpSocket, sync::atomic::Ordering::Relaxed, time::Duration};
 
+use model::text;
 use sys::{
     clock::{self, Instant},
     socket::Batch,
@@ -149,7 +150,9 @@ impl Arrivals for UdpReceiver<'_> {
 
     fn take(&mut self, batch: &Batch, until: Option<Instant>) -> io::Result<()> {
         if until.is_some_and(|until| until > Instant::now().after(AHEAD)) {
-            return Err(io::Error::other("more datagrams than the rate allows"));
+            return Err(io::Error::other(text!(
+                "more datagrams than the rate allows"
+            )));
         }
         if !self.load.counts() {
             return Ok(());

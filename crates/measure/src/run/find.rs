@@ -9,7 +9,7 @@ use std::{
 use sys::socket::icmp;
 use traffic::wire::{Key, PORT};
 
-use super::third::{Third, Way};
+use super::third::{ProbeKind, Third};
 use crate::reach::{self, ReachError};
 
 /// Timeout of a host's answer to a probe.
@@ -48,26 +48,29 @@ impl Third {
     /// # Errors
     /// There is no such host, or nothing answers there.
     pub fn find(name: &str, far: IpAddr, key: &Key) -> Result<Self, ThirdError> {
-        let way = |address, way| Self {
+        let found = |address, probes| Self {
             address,
-            way,
+            probes,
             load: false,
         };
         if name == "gateway" {
             let address = host::facts::gateway(far).ok_or(ThirdError::NoGateway(far))?;
-            return Ok(way(address, without_agent(address)?));
+            return Ok(found(address, without_agent(address)?));
         }
         match reach::host(name, None) {
             Ok(reached) => {
                 let same = |a: &&SocketAddr| a.is_ipv4() == far.is_ipv4();
                 let address = reached.iter().find(same).or(reached.first());
                 let address = address.ok_or_else(|| unresolved(name, none()))?;
-                Ok(way(address.ip(), Way::Agent(address.port(), key.clone())))
+                Ok(found(
+                    address.ip(),
+                    ProbeKind::Agent(address.port(), key.clone()),
+                ))
             }
             Err(ReachError::Resolve { source, .. }) => Err(unresolved(name, source)),
             Err(_) => {
                 let address = resolved(name)?;
-                Ok(way(address, without_agent(address)?))
+                Ok(found(address, without_agent(address)?))
             }
         }
     }
@@ -98,9 +101,9 @@ fn resolved(name: &str) -> Result<IpAddr, ThirdError> {
 }
 
 /// Returns the kind of probes that a host without an agent answers.
-fn without_agent(address: IpAddr) -> Result<Way, ThirdError> {
+fn without_agent(address: IpAddr) -> Result<ProbeKind, ThirdError> {
     if answers_icmp(address) {
-        return Ok(Way::Icmp);
+        return Ok(ProbeKind::Icmp);
     }
     let port = PORTS.into_iter().find(|port| {
         match TcpStream::connect_timeout(&SocketAddr::new(address, *port), TIMEOUT) {
@@ -108,7 +111,7 @@ fn without_agent(address: IpAddr) -> Result<Way, ThirdError> {
             Err(error) => error.kind() == io::ErrorKind::ConnectionRefused,
         }
     });
-    port.map(Way::Tcp).ok_or(ThirdError::Silent(address))
+    port.map(ProbeKind::Tcp).ok_or(ThirdError::Silent(address))
 }
 
 fn answers_icmp(address: IpAddr) -> bool {

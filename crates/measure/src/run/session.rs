@@ -29,7 +29,7 @@ use super::{
     schedule::{self, Senders, estimate},
     steps::{self, AnyStep},
     task::Task,
-    third::{self, Prober, Third, Way},
+    third::{self, ProbeKind, Prober, Third},
     validity,
 };
 use crate::far::{Far, FarError};
@@ -148,7 +148,7 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
 
 /// Measures the segment between the near end and the third point in a separate run, if requested.
 fn segment_rates(third: &Third, start: &Start<'_>) -> Result<Vec<SegmentRate>, FarError> {
-    let Way::Agent(port, key) = &third.way else {
+    let ProbeKind::Agent(port, key) = &third.probes else {
         return Ok(Vec::new());
     };
     if !third.load || start.cancel.load(Ordering::Relaxed) {

@@ -34,14 +34,14 @@ pub struct Third {
     /// Its address.
     pub address: IpAddr,
     /// Kind of its probes.
-    pub way: Way,
+    pub probes: ProbeKind,
     /// True if TCP is also measured between it and this end; only with an agent.
     pub load: bool,
 }
 
 /// Kind of probes of a third point.
 #[derive(Clone, Debug)]
-pub enum Way {
+pub enum ProbeKind {
     /// By datagrams to `pathtwin serve` at this port, with its key.
     Agent(u16, Key),
     /// By ICMP echo.
@@ -75,13 +75,13 @@ pub(crate) enum Running {
 impl Prober {
     /// Opens a session if the third point is an agent.
     pub(crate) fn open(third: &Third, program: &str) -> Result<Self, FarError> {
-        let answers = match &third.way {
-            Way::Agent(port, key) => {
+        let answers = match &third.probes {
+            ProbeKind::Agent(port, key) => {
                 let control = SocketAddr::new(third.address, *port);
                 Answers::Agent(*port, Box::new(Far::connect(control, key, program)?))
             }
-            Way::Icmp => Answers::Icmp,
-            Way::Tcp(port) => Answers::Tcp(*port),
+            ProbeKind::Icmp => Answers::Icmp,
+            ProbeKind::Tcp(port) => Answers::Tcp(*port),
         };
         Ok(Self {
             address: third.address,

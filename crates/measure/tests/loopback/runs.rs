@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use measure::{
     far::FarError,
     plans,
-    run::{Event, Start, Target, Third, Way, measure},
+    run::{Event, ProbeKind, Start, Target, Third, measure},
 };
 use model::{
     net::Layer,
@@ -302,16 +302,24 @@ fn a_third_point_is_probed_during_each_step() {
     let far = Serving::start(limits());
     let router = Serving::start(limits());
     let address = router.address.ip();
-    let agent = Way::Agent(router.address.port(), router.key.clone());
-    for (way, answers, load) in [
+    let agent = ProbeKind::Agent(router.address.port(), router.key.clone());
+    for (probes, answers, load) in [
         (agent, ThirdAnswers::Agent, true),
-        (Way::Icmp, ThirdAnswers::Icmp, false),
-        (Way::Tcp(router.address.port()), ThirdAnswers::Tcp, false),
+        (ProbeKind::Icmp, ThirdAnswers::Icmp, false),
+        (
+            ProbeKind::Tcp(router.address.port()),
+            ThirdAnswers::Tcp,
+            false,
+        ),
     ] {
         if answers == ThirdAnswers::Icmp && sys::socket::icmp::echo_socket(address, 1).is_err() {
             continue;
         }
-        let third = Third { address, way, load };
+        let third = Third {
+            address,
+            probes,
+            load,
+        };
         let run = measure_beside(&far, SHORT, &far.key, Some(&third)).unwrap();
         let point = run.third.as_ref().unwrap();
         assert_eq!((point.address, point.answers), (address, answers));
@@ -335,7 +343,7 @@ fn a_run_continues_without_its_third_point() {
     let far = Serving::start(limits());
     let third = Third {
         address: far.address.ip(),
-        way: Way::Agent(1, far.key.clone()),
+        probes: ProbeKind::Agent(1, far.key.clone()),
         load: false,
     };
     let run = measure_beside(&far, SHORT, &far.key, Some(&third)).unwrap();

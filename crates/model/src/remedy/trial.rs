@@ -1,45 +1,67 @@
 //! Application of remedies to a Path.
 
+use std::fmt;
+
 use super::{Action, Buffer, CcScope, Location, Remedy};
 use crate::{
     cell::{Buffer as QueueBuffer, EndQdisc},
     change::CONGESTION_CONTROL,
     net::{Direction, Side},
     path::{End, Limit, Parameter, Path},
+    text,
+    text::Text,
     units::{Bytes, Rate},
 };
 
 /// Reason why a remedy cannot be tried on a path in the lab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotTriable {
     /// It changes nothing.
-    #[error("it changes nothing")]
     NoChange,
     /// It has no parameter in a Path.
-    #[error("the lab has no such setting")]
     NotOnAPath,
     /// It belongs to the processors, cards or kernel queues of a host: the lab models paths.
-    #[error("the lab models paths, not the processors, cards and queues of hosts")]
     OfAHost,
     /// It belongs to a program: the lab's senders always have data, on separate sockets.
-    #[error("the lab models paths, not programs")]
     OfAProgram,
     /// It belongs to the line or to others, and its effect on the line is unknown beforehand.
-    #[error("its effect on the line cannot be predicted")]
     OfTheLine,
     /// It is a measurement.
-    #[error("it is a measurement, not a change")]
     Measurement,
     /// A required value is unknown.
-    #[error("a required value is unknown")]
     ValueUnknown,
     /// It belongs to one end, and none is given.
-    #[error("it belongs to one end, and none is given")]
     NoEnd,
     /// There is no tunnel on this path.
-    #[error("there is no tunnel on this path")]
     NoTunnel,
 }
+
+impl NotTriable {
+    /// The reason, for a sentence.
+    pub fn text(self) -> Text {
+        match self {
+            Self::NoChange => text!("it changes nothing"),
+            Self::NotOnAPath => text!("the lab has no such setting"),
+            Self::OfAHost => {
+                text!("the lab models paths, not the processors, cards and queues of hosts")
+            }
+            Self::OfAProgram => text!("the lab models paths, not programs"),
+            Self::OfTheLine => text!("its effect on the line cannot be predicted"),
+            Self::Measurement => text!("it is a measurement, not a change"),
+            Self::ValueUnknown => text!("a required value is unknown"),
+            Self::NoEnd => text!("it belongs to one end, and none is given"),
+            Self::NoTunnel => text!("there is no tunnel on this path"),
+        }
+    }
+}
+
+impl fmt::Display for NotTriable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
+    }
+}
+
+impl std::error::Error for NotTriable {}
 
 impl Remedy {
     /// The path with this remedy applied.

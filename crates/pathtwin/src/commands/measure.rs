@@ -1,14 +1,14 @@
 //! `pathtwin measure`.
 
-// A build without the lab measures between hosts only.
-#[cfg_attr(not(feature = "lab"), path = "measure/no_lab.rs")]
-mod in_lab;
-#[cfg(feature = "lab")]
-pub(crate) use in_lab::first_cell;
 mod far;
+#[cfg(feature = "lab")]
+mod in_lab;
 mod iperf3;
 mod known;
 mod live;
+// A build without the lab measures between hosts only.
+#[cfg(not(feature = "lab"))]
+mod no_lab;
 mod third;
 
 use std::{
@@ -36,6 +36,8 @@ use crate::{
 };
 
 pub(crate) use far::{Far, Progress, Reached};
+#[cfg(feature = "lab")]
+pub(crate) use in_lab::first_cell;
 
 pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
     let server = arguments

@@ -5,7 +5,7 @@ use model::{
         ADVICE_SCHEMA, Advice, Change, Effect, Goal, NotTried, Origin, Outcome, Tried, Unchanged,
         guards::GAIN,
     },
-    remedy::{Location, NotTriable},
+    remedy::Location,
     text,
     text::{Text, Value},
     twin::{Twin, TwinVerdict},
@@ -285,23 +285,6 @@ fn notes(ended: &Ended<'_>) -> Vec<Text> {
         ));
     }
     all
-}
-
-/// Returns why the lab cannot try a remedy, as a text.
-pub(super) fn not_triable(why: NotTriable) -> Text {
-    match why {
-        NotTriable::NoChange => text!("it changes nothing"),
-        NotTriable::NotOnAPath => text!("the lab has no such setting"),
-        NotTriable::OfAHost => {
-            text!("the lab models paths, not the processors, cards and queues of hosts")
-        }
-        NotTriable::OfAProgram => text!("the lab models paths, not programs"),
-        NotTriable::OfTheLine => text!("its effect on the line cannot be predicted"),
-        NotTriable::Measurement => text!("it is a measurement, not a change"),
-        NotTriable::ValueUnknown => text!("a required value is unknown"),
-        NotTriable::NoEnd => text!("it belongs to one end, and none is given"),
-        NotTriable::NoTunnel => text!("there is no tunnel on this path"),
-    }
 }
 
 fn round(value: f64) -> f64 {

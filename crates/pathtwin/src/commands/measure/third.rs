@@ -5,7 +5,7 @@ use std::{io, net::IpAddr};
 use anyhow::anyhow;
 use measure::{
     key,
-    run::{ThirdError, Way},
+    run::{ProbeKind, ThirdError},
 };
 use traffic::wire::Key;
 
@@ -30,14 +30,14 @@ pub(super) fn find(arguments: &Third, far: IpAddr) -> Result<Option<measure::run
         ThirdError::Silent(_) => Failure::new(code::FAILED, error),
         _ => Failure::new(code::USE, error),
     })?;
-    let how = match &third.way {
-        Way::Agent(..) => "pathtwin serve",
-        Way::Icmp => "ICMP echo",
-        Way::Tcp(_) => "TCP connections",
+    let how = match &third.probes {
+        ProbeKind::Agent(..) => "pathtwin serve",
+        ProbeKind::Icmp => "ICMP echo",
+        ProbeKind::Tcp(_) => "TCP connections",
     };
     format::say(format_args!("third point: {} by {how}", third.address));
     third.load = arguments.third_load;
-    if third.load && !matches!(third.way, Way::Agent(..)) {
+    if third.load && !matches!(third.probes, ProbeKind::Agent(..)) {
         let why = anyhow!("--third-load: {} runs no `pathtwin serve`", third.address);
         return Err(Failure::new(code::USE, why));
     }
