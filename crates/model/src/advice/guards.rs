@@ -16,10 +16,11 @@ const GOODPUT: f64 = 0.9;
 /// Tolerated rise of a loaded RTT, by a factor and by µs: a tenth is twice the share that counts as
 /// a gain, and 5 ms are not noticeable on a short path.
 const DELAY: (f64, f64) = (1.1, 5_000.0);
-/// Tolerated share of retransmitted bytes: this many times the present one, or this share. A
-/// loss-based congestion control loses some percent at a short queue; more is load on the line of
-/// others.
-const RETRANSMITTED: (f64, f64) = (3.0, 0.02);
+/// Tolerated share of retransmitted bytes: this many times the present one, or this share. bbr, the
+/// remedy for random loss, adds its own probes: at 1 % of loss it retransmits 3.9 % behind a queue
+/// of 4 ms, where it fills a line of which cubic gets a fifth (`pathtwin/tests/fix.rs`). From a
+/// twentieth on it is load on the line of others, whose goodput [`starves`] bounds besides.
+const RETRANSMITTED: (f64, f64) = (3.0, 0.05);
 /// Share of its goodput that a competing cubic flow must keep (Ware et al., Beyond Jain's Fairness
 /// Index, HotNets 2019: a newcomer may do as much harm as the present flows do).
 const COMPETITOR: f64 = 0.8;
@@ -60,9 +61,9 @@ mod tests {
             // A tenth of 100 ms, and 5 ms on a short path.
             (LoadedP50, 100e3, 109e3, 111e3),
             (LoadedP99, 10e3, 14.9e3, 15.1e3),
-            // Three times 1 %, and 2 % where nothing was retransmitted.
-            (Retransmitted, 0.01, 0.029, 0.031),
-            (Retransmitted, 0.0, 0.019, 0.021),
+            // Three times 2 %, and 5 % where less was retransmitted.
+            (Retransmitted, 0.02, 0.059, 0.061),
+            (Retransmitted, 0.0, 0.049, 0.051),
         ] {
             assert!(!is_beyond(figure, before, within), "{figure:?}");
             assert!(is_beyond(figure, before, beyond), "{figure:?}");

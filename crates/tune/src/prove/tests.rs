@@ -197,7 +197,7 @@ fn every_bound_that_a_user_sets_is_enforced() {
 #[test]
 fn retransmissions_beyond_their_bound_are_kept_only_at_a_cost() {
     let path = || Path {
-        retransmitted: Some([0.01, 0.05]),
+        retransmitted: Some([0.01, 0.06]),
         ..Path::new([10e6, 20e6], [50e3, 50e3])
     };
     let proof = decided(&mut path(), &Criteria::default());

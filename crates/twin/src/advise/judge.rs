@@ -323,7 +323,7 @@ mod tests {
     fn guards_name_the_figure_that_gets_worse() {
         let before = [outcome(1e7, 3e4)];
         let mut after = [outcome(3e7, 6e4)];
-        after[0].retransmitted = Some(0.05);
+        after[0].retransmitted = Some(0.06);
         let taken = [Change {
             direction: Direction::Down,
             figure: AdviceFigure::Goodput,
