@@ -16,8 +16,9 @@ pub fn misplaced(workspace: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Uses of `#[path]`, also inside of `cfg_attr` on one line: file and line. Only `"../NAME/mod.rs"` outside of `src` is allowed, for
-/// helpers that a test program in a folder shares with others.
+/// Uses of `#[path]`, also inside of `cfg_attr` on one line: file and line. Only
+/// `"../NAME/mod.rs"` outside of `src` is allowed, for helpers that a test program in a folder
+/// shares with others.
 pub fn path_attributes(workspace: &Path) -> Vec<(PathBuf, usize)> {
     let mut found = Vec::new();
     for file in sources(workspace) {

@@ -201,8 +201,8 @@ fn a_server_keeps_quic_within_its_limits() {
         rate_bps: Some(8_000_000),
         ..limits()
     });
-    // A load that was delayed by a busy machine may catch up on 80 ms (`traffic::admission::meter`),
-    // 4 % of two seconds; in the half second of the other tests it would be 16 %.
+    // A load that a busy machine delayed may catch up on 80 ms (`traffic::admission::meter`): 4 %
+    // of two seconds, and 16 % of the half second of the other tests.
     let longer = QUIC.replace("duration_s = 0.5", "duration_s = 2.0");
     let run = measure_with(&server, &longer, &server.key).unwrap();
     for sample in &run.samples {
