@@ -113,11 +113,13 @@ impl DirectionView<'_> {
     }
 
     /// Round trip with this direction's queue full, µs: during UDP above the capacity, or the
-    /// highest 95th percentile during TCP if no step of UDP reached it.
+    /// highest 95th percentile during TCP if no step of UDP reached it. A slower step that loses
+    /// much may have met a queue that others fill for a moment, longer than this one ever is.
     pub fn full_us(&self) -> Option<f64> {
         let loads = self.loads();
         let beside = loads.iter().filter_map(|load| load.probe_p95_us);
-        self.overload_rtt_us().or_else(|| beside.reduce(f64::max))
+        let udp = self.sweep().and_then(|sweep| sweep.above?.rtt_us);
+        udp.or_else(|| beside.reduce(f64::max))
     }
 
     /// The highest round trip beside UDP above the capacity or with much loss, µs.
