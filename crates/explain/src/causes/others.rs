@@ -67,22 +67,22 @@ pub(super) fn empty_up_to_us(dir: &DirectionView) -> Option<f64> {
     let depth = depth_us(dir, own.fold(dir.full_us()?, f64::max))?;
     let packet_us = models::packet_us(dir.flow_capacity_bps()?);
     let base = dir.view.base_us()?;
-    let least = MANAGED_US.max(packet_us).max(SMOOTHED * base) + chance_us(dir);
+    let least = MANAGED_US.max(packet_us).max(SMOOTHED * base) + variation_us(dir);
     Some(base + least.min(QUEUED * depth))
 }
 
 /// Returns the round-trip time added by a full queue, µs, if it exceeds chance.
 fn depth_us(dir: &DirectionView, full_us: f64) -> Option<f64> {
     let depth = full_us - dir.view.base_us()?;
-    (depth > SHALLOW_US.max(chance_us(dir) / QUEUED)).then_some(depth)
+    (depth > SHALLOW_US.max(variation_us(dir) / QUEUED)).then_some(depth)
 }
 
 /// Rise of a round trip that is chance, µs: 19 of 20 idle ones rise by less.
-fn chance_us(dir: &DirectionView) -> f64 {
-    let chance = || dir.view.idle()?.variation_us();
+fn variation_us(dir: &DirectionView) -> f64 {
+    let varies = || dir.view.idle()?.variation_us();
     match dir.view.idle_rise_us() {
         Some(_) => 0.0,
-        None => chance().unwrap_or(0.0),
+        None => varies().unwrap_or(0.0),
     }
 }
 
