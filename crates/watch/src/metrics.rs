@@ -72,6 +72,10 @@ fn paths(watcher: &Watcher) -> Vec<Family> {
         "change_timestamp_seconds",
         "when the last lasting change that was reported began, since 1970",
     );
+    let mut told = Family::gauge(
+        "change_reported_timestamp_seconds",
+        "when the last lasting change was reported, since 1970",
+    );
     let mut finding = Family::gauge("finding", "1 for each cause that the last full plan showed");
     let hosts = watcher.config().paths.iter();
     let hosts = hosts.filter(|path| watcher.state_of(&path.name).is_some());
@@ -88,6 +92,7 @@ fn paths(watcher: &Watcher) -> Vec<Family> {
             (&mut load, state.load_us),
             (&mut full, state.full_us),
             (&mut change, state.reported_us),
+            (&mut told, state.told_us),
         ] {
             if let Some(at_us) = at_us {
                 family.add(labels.clone(), watcher.of_host_us(at_us) as f64 / 1e6);
@@ -106,7 +111,7 @@ fn paths(watcher: &Watcher) -> Vec<Family> {
             finding.add(labels, 1.0);
         }
     }
-    vec![info, up, load, full, change, finding]
+    vec![info, up, load, full, change, told, finding]
 }
 
 fn probes(watcher: &Watcher) -> Vec<Family> {

@@ -41,6 +41,9 @@ pub(crate) struct PathState {
     pub(crate) incident: Option<Incident>,
     /// Start of the last reported change, µs since 1970.
     pub(crate) reported_us: Option<u64>,
+    /// When that was reported, µs since 1970: hours after the start, or days.
+    #[serde(default)]
+    pub(crate) told_us: Option<u64>,
     /// Reachability of the far end.
     pub(crate) reach: Reach,
     /// The highest rate of a load so far, bit/s: a lower bound of the line's capacity.

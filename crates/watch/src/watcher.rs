@@ -310,7 +310,8 @@ impl Watcher {
                 Postponed::Busy(_) | Postponed::NotSaved | Postponed::Slot
             )
         {
-            self.report(path, None);
+            let now = self.even(now);
+            self.report(path, None, now);
         }
     }
 

@@ -82,12 +82,12 @@ impl Watcher {
     }
 
     /// Reports a change, with the results of the run after it.
-    pub(super) fn report(&mut self, path: usize, after: Option<After>) {
+    pub(super) fn report(&mut self, path: usize, after: Option<After>, now: Moment) {
         let state = self.state(path);
         let Some(incident) = state.incident.take() else {
             return;
         };
-        state.reported_us = Some(incident.at_us);
+        (state.reported_us, state.told_us) = (Some(incident.at_us), Some(now.wall_us));
         let near = |at: u64| at.abs_diff(incident.at_us) <= AROUND_US;
         let facts = state.fact_changes.iter().filter(|fact| near(fact.at_us));
         let mut facts: Vec<FactChange> = facts.cloned().collect();
@@ -125,7 +125,7 @@ impl Watcher {
         for path in 0..self.config.paths.len() {
             let incident = self.state(path).incident.as_ref();
             if incident.is_some_and(|incident| incident.report_by <= now.boot_ns) {
-                self.report(path, None);
+                self.report(path, None, now);
             }
         }
     }

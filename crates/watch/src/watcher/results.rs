@@ -97,7 +97,7 @@ impl Watcher {
         }
         if work == Work::Full {
             let after = (measured.run, measured.causes, measured.changes);
-            self.report(path, Some(after));
+            self.report(path, Some(after), now);
         }
     }
 
@@ -109,7 +109,7 @@ impl Watcher {
         self.again(path, work, now, random);
         self.unanswered(path, error, now);
         if work == Work::Full {
-            self.report(path, None);
+            self.report(path, None, now);
         }
     }
 
