@@ -46,6 +46,12 @@ pub fn plan(host: &mut dyn Host, request: &Request, id: ChangeId) -> Result<Chan
         return Err(TuneError::Refused(refusals));
     }
     order(&mut steps);
+    if request.probes.is_empty() && steps.iter().any(is_larger_mtu) {
+        warnings.push(text!(
+            "a larger MTU may lose large packets while small ones pass: name a host with --probe, \
+             so that a new connection sends a large one"
+        ));
+    }
     Ok(Change {
         schema: CHANGE_SCHEMA,
         program: request.program.clone(),
@@ -106,6 +112,13 @@ fn step(
         link,
         origin,
     }))
+}
+
+fn is_larger_mtu(step: &Step) -> bool {
+    match (&step.setting, &step.old) {
+        (Setting::Mtu { bytes, .. }, Saved::Mtu { bytes: old, .. }) => bytes > old,
+        _ => false,
+    }
 }
 
 /// A queue of the same kind may have other options, which are not compared; a ring may be larger

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod hardware;
+mod lockout;
 mod mtu;
 mod owners;
 mod queues;
@@ -15,7 +16,7 @@ use std::{process::Command, time::Duration};
 use model::change::{Change, ProcessId, Setting, State, parse::Scope};
 use sys::{Netns, process::Process};
 use tune::{
-    Arm, BootClock, Env, Folder, Live, NewTcp, Refusal, RefusalReason, Request, TuneError,
+    Arm, BootClock, Env, Folder, Live, NewTcp, Prober, Refusal, RefusalReason, Request, TuneError,
     Unobserved, fresh_id, plan,
 };
 
@@ -47,11 +48,15 @@ fn sh(line: &str) -> String {
 }
 
 fn planned(settings: &[Setting]) -> Result<Change, TuneError> {
+    planned_with(settings, &[])
+}
+
+fn planned_with(settings: &[Setting], probes: &[&str]) -> Result<Change, TuneError> {
     let request = Request {
         settings: settings.iter().map(|s| (s.clone(), None)).collect(),
-        probes: Vec::new(),
+        probes: probes.iter().map(|probe| (*probe).to_owned()).collect(),
         program: "test".to_owned(),
-        created_unix_s: None,
+        ..Request::default()
     };
     plan(&mut Live::open().unwrap(), &request, fresh_id().unwrap())
 }
@@ -69,13 +74,25 @@ fn applied(settings: &[Setting], during: impl FnOnce()) -> tune::Rollback {
 }
 
 fn applied_with(settings: &[Setting], during: impl FnOnce(&mut Env<'_>)) -> tune::Rollback {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = Folder::open(folder.path()).unwrap();
+    applied_with_probe(settings, &[], during)
+}
+
+fn own() -> ProcessId {
     let own = Process::own().unwrap();
-    let own = ProcessId {
+    ProcessId {
         pid: own.pid,
         start_ticks: own.start_ticks,
-    };
+    }
+}
+
+fn applied_with_probe(
+    settings: &[Setting],
+    probes: &[&str],
+    during: impl FnOnce(&mut Env<'_>),
+) -> tune::Rollback {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::open(folder.path()).unwrap();
+    let own = own();
     let mut env = Env {
         folder: &folder,
         host: &mut Live::open().unwrap(),
@@ -89,7 +106,8 @@ fn applied_with(settings: &[Setting], during: impl FnOnce(&mut Env<'_>)) -> tune
         keeper: &mut |_| Ok(own),
         prober: &mut NewTcp,
     };
-    let change = tune::apply(&mut env, &planned(settings).unwrap(), &mut arm).unwrap();
+    let plan = planned_with(settings, probes).unwrap();
+    let change = tune::apply(&mut env, &plan, &mut arm).unwrap();
     assert_eq!(change.state, State::Applied);
     during(&mut env);
     tune::undo(&mut env, Some(change.id.as_str())).unwrap().1

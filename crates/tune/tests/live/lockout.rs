@@ -1,0 +1,217 @@
+//! Changes that cut a host off although its sessions live on: each is noticed before it is kept.
+
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    os::fd::AsRawFd,
+};
+
+use super::*;
+
+const TARGET: &str = "10.1.0.2:7777";
+
+/// The other end of the line as a separate host, with a session to it.
+struct Far {
+    ns: Netns,
+    session: TcpStream,
+    accepted: TcpStream,
+    _listener: TcpListener,
+}
+
+impl Far {
+    /// `None` where the test does not run. `line` sets devices up further.
+    fn new(line: &str) -> Option<Self> {
+        if !scene() {
+            return None;
+        }
+        let ns = Netns::create().unwrap();
+        let fd = ns.fd().as_raw_fd();
+        sh(&format!(
+            "ip link set v1 netns /proc/{}/fd/{fd}",
+            std::process::id()
+        ));
+        let listener = ns.run(|| {
+            sh("ip addr add 10.1.0.2/24 dev v1 && ip link set v1 up");
+            TcpListener::bind(TARGET).unwrap()
+        });
+        let listener = listener.unwrap();
+        sh(line);
+        let session = TcpStream::connect(TARGET).unwrap();
+        let accepted = listener.accept().unwrap().0;
+        let limit = Some(Duration::from_secs(5));
+        session.set_read_timeout(limit).unwrap();
+        accepted.set_read_timeout(limit).unwrap();
+        Some(Self {
+            ns,
+            session,
+            accepted,
+            _listener: listener,
+        })
+    }
+
+    /// Sends a line in both directions over the session, as a user types.
+    fn is_alive(&mut self) -> bool {
+        let mut got = [0; 2];
+        self.session.write_all(b"ls").is_ok()
+            && self.accepted.read_exact(&mut got).is_ok()
+            && self.accepted.write_all(&got).is_ok()
+            && self.session.read_exact(&mut got).is_ok()
+    }
+}
+
+/// Applies settings with a probe of the far host; it must not be possible to confirm them, while
+/// the session lives on.
+fn breaks_new_connections_only(far: &mut Far, setting: Setting) {
+    assert!(far.is_alive());
+    let rollback = applied_with_probe(&[setting], &[TARGET], |env| {
+        assert!(far.is_alive(), "an established session survives");
+        // Small packets pass.
+        TcpStream::connect(TARGET).unwrap();
+        let kept = tune::confirm(env, None, &mut NewTcp);
+        let Err(TuneError::ProbeAfter { error, .. }) = kept else {
+            panic!("{kept:?}");
+        };
+        assert!(error.to_string().contains("not acknowledged"), "{error}");
+    });
+    assert!(rollback.is_complete(), "{rollback}");
+    assert!(far.is_alive());
+    NewTcp.connect(TARGET).unwrap();
+}
+
+/// The handshake of ssh hangs at its first large packet, while the old session types on.
+#[test]
+fn a_tunnel_mtu_above_that_of_its_path_is_not_confirmed() {
+    // The far end promises larger packets than its device takes: a receiver discards them without
+    // a message (net/core/dev.c: `__dev_forward_skb2`, Linux 6.18), like a line below a tunnel.
+    let Some(mut far) = Far::new("ip link set v0 mtu 1300") else {
+        return;
+    };
+    let small = far.ns.run(|| {
+        sh("ip link set v1 mtu 1300 && ip route replace 10.1.0.1 dev v1 advmss 1460");
+    });
+    small.unwrap();
+    breaks_new_connections_only(&mut far, Setting::parse_mtu("v0=1500").unwrap());
+}
+
+/// `net.ipv4.tcp_min_snd_mss` above the MTU: sockets that exist keep their segment size.
+#[test]
+fn a_parameter_of_tcp_that_breaks_new_connections_only_is_not_confirmed() {
+    let Some(mut far) = Far::new("true") else {
+        return;
+    };
+    let too_large = sysctl("net.ipv4.tcp_min_snd_mss=3000");
+    breaks_new_connections_only(&mut far, too_large);
+}
+
+/// A larger MTU without a probe is noted: nothing would notice that large packets are lost.
+#[test]
+fn a_larger_mtu_without_a_probe_is_noted() {
+    if !scene() {
+        return;
+    }
+    let warns = |mtu: &str, probes: &[&str]| {
+        let plan = planned_with(&[Setting::parse_mtu(mtu).unwrap()], probes).unwrap();
+        let all: Vec<String> = plan.warnings.iter().map(ToString::to_string).collect();
+        all.join("\n").contains("large packets")
+    };
+    assert!(warns("v0=1600", &[]));
+    assert!(!warns("v0=1400", &[]));
+    assert!(!warns("v0=1600", &[TARGET]));
+}
+
+/// Settings of the device that all connections use are not touched before somebody can undo them.
+#[test]
+fn the_device_of_the_default_route_is_not_touched_without_a_keeper() {
+    if !scene() {
+        return;
+    }
+    sh("ip route add default via 10.1.0.2 dev v0");
+    let show = || sh("ip -d link show v0; tc qdisc show; ip route show table all");
+    let before = show();
+    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::open(folder.path()).unwrap();
+    let mut env = Env {
+        folder: &folder,
+        host: &mut Live::open().unwrap(),
+        clock: &BootClock,
+        observer: &mut Unobserved,
+    };
+    let mut arm = Arm {
+        window: Duration::from_secs(60),
+        controller: own(),
+        keeper: &mut |_| Err(std::io::Error::other("no such program")),
+        prober: &mut NewTcp,
+    };
+    let blackhole = [Setting::parse_queue("v0=bfifo limit=10").unwrap()];
+    let plan = planned(&blackhole).unwrap();
+    let refused = tune::apply(&mut env, &plan, &mut arm);
+    assert!(
+        matches!(refused, Err(TuneError::NoKeeper(_))),
+        "{refused:?}"
+    );
+    assert_eq!(show(), before);
+}
+
+/// Restarting a VPN's daemon for its MTU would drop the path in use. Its process goes on, and the
+/// files that keep the MTU name neither it nor a restart.
+#[test]
+fn the_daemon_of_a_vpn_is_not_restarted_for_its_mtu() {
+    if !in_own_process("lockout::the_daemon_of_a_vpn_is_not_restarted_for_its_mtu") {
+        return;
+    }
+    sh("ip link add v0 type veth peer name v1 && ip link set v0 up");
+    let root = tempfile::tempdir().unwrap();
+    let daemon = root.path().join("tailscaled");
+    sh(&format!("cp $(command -v sleep) {}", daemon.display()));
+    let mut daemon = Command::new(daemon).arg("600").spawn().unwrap();
+    std::fs::create_dir_all(root.path().join("etc/systemd/system")).unwrap();
+    let rollback = applied_with(&[Setting::parse_mtu("v0=1380").unwrap()], |env| {
+        let files = kept_in_files(env, root.path());
+        assert!(files.contains("1380"), "{files}");
+        for word in ["restart", "wg-quick", "tailscale", "netbird"] {
+            assert!(!files.contains(word), "{files}");
+        }
+    });
+    assert!(rollback.is_complete(), "{rollback}");
+    assert!(daemon.try_wait().unwrap().is_none(), "it was ended");
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+}
+
+/// Without its module at boot, `sysctl` fails at the line of bbr, and some skip those after it.
+#[test]
+fn a_persisted_bbr_has_its_module_loaded_at_boot() {
+    if !scene() {
+        return;
+    }
+    let bbr = [cc("bbr", "host")];
+    let now = sh("cat /proc/sys/net/ipv4/tcp_congestion_control");
+    if now.trim() == "bbr" {
+        sh("echo reno >/proc/sys/net/ipv4/tcp_congestion_control");
+    }
+    if let Err(refused) = planned(&bbr) {
+        println!("skipped: {refused}");
+        return;
+    }
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(root.path().join("etc/systemd/system")).unwrap();
+    let rollback = applied_with(&bbr, |env| {
+        let files = kept_in_files(env, root.path());
+        assert!(files.contains("/etc/modules-load.d/"), "{files}");
+        assert!(files.contains("tcp_bbr\n"), "{files}");
+    });
+    assert!(rollback.is_complete(), "{rollback}");
+    let left = sh(&format!("find {} -type f", root.path().display()));
+    assert_eq!(left, "");
+}
+
+/// Confirms the pending change and writes it to files; returns their paths and texts.
+fn kept_in_files(env: &mut Env<'_>, root: &std::path::Path) -> String {
+    let change = tune::confirm(env, None, &mut NewTcp).unwrap().change;
+    let kept = tune::persist(env, change.id.as_str(), root).unwrap();
+    let texts = kept
+        .files
+        .iter()
+        .map(|f| format!("{}\n{}\n", f.path, f.text));
+    texts.collect()
+}
