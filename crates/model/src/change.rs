@@ -29,8 +29,8 @@ pub use saved::{Blob, LinkMtu, QueueNode, Saved};
 pub use setting::{CONGESTION_CONTROL, Origin, Setting};
 pub use state::State;
 
-/// Version of [`Change`].
-pub const CHANGE_SCHEMA: u32 = 1;
+/// Version of [`Change`]. Schema 2 has states for files that are being written or removed.
+pub const CHANGE_SCHEMA: u32 = 2;
 
 /// A transaction on a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -199,6 +199,16 @@ impl Change {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
         Ok(text)
+    }
+
+    /// Returns true if its files are partly on the disk, as its process was interrupted. Schema 1
+    /// had no state for that: a confirmed change with files.
+    pub fn is_partly_in_files(&self) -> bool {
+        match self.state {
+            State::Persisting | State::Unpersisting => true,
+            State::Confirmed => !self.files.is_empty(),
+            _ => false,
+        }
     }
 
     /// Returns true if it waits for a confirmation, or was interrupted before that.

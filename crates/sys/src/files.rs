@@ -25,6 +25,8 @@ pub enum Readers {
     Owner,
     /// Permissions of the umask: for files that users share.
     ByUmask,
+    /// This mode under any umask, from the moment that it has its name.
+    Mode(u32),
 }
 
 /// Handling of an existing file.
@@ -62,9 +64,11 @@ pub fn write_by(
     let (partial, out) = Partial::new(folder, readers)?;
     let mut out = BufWriter::with_capacity(64 << 10, out);
     write(&mut out)?;
-    out.into_inner()
-        .map_err(io::IntoInnerError::into_error)?
-        .sync_all()?;
+    let out = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    if let Readers::Mode(mode) = readers {
+        out.set_permissions(fs::Permissions::from_mode(mode))?;
+    }
+    out.sync_all()?;
     match existing {
         Existing::Replace => fs::rename(&partial.0, file)?,
         // Unlike a rename, a link never replaces a file.
@@ -73,6 +77,12 @@ pub fn write_by(
     drop(partial);
     sync_folder(folder)
 }
+
+/// Beginning of the name of a temporary file.
+const PARTIAL: &str = ".pathtwin-";
+
+/// Extension of a temporary file.
+const EXTENSION: &str = "partial";
 
 /// A temporary file, which is removed on drop.
 struct Partial(PathBuf);
@@ -84,7 +94,7 @@ impl Partial {
         const TRIES: u32 = 100;
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let mode = match readers {
-            Readers::Owner => 0o600,
+            Readers::Owner | Readers::Mode(_) => 0o600,
             Readers::ByUmask => 0o666,
         };
         let mut options = OpenOptions::new();
@@ -92,7 +102,7 @@ impl Partial {
         let mut tries = 0;
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let name = format!(".pathtwin-{}-{number}.partial", std::process::id());
+            let name = format!("{PARTIAL}{}-{number}.{EXTENSION}", std::process::id());
             let path = folder.join(name);
             tries += 1;
             match options.open(&path) {
@@ -111,9 +121,45 @@ impl Drop for Partial {
     }
 }
 
-/// Syncs a folder, so that a new name in it survives a power loss. File systems without support for
-/// that return EINVAL.
-fn sync_folder(folder: &Path) -> io::Result<()> {
+/// Removes the temporary files that processes which were killed while they wrote left in a folder.
+/// No other process may write to the folder meanwhile by [`write()`].
+///
+/// # Errors
+/// The folder cannot be read, or a file not be removed. A missing folder has none.
+pub fn remove_partial(folder: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(PARTIAL) && path.extension().is_some_and(|e| e == EXTENSION) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Creates a folder and its missing parents, which survive a power loss when this returns.
+///
+/// # Errors
+/// One of them cannot be created.
+pub fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut missing: Vec<&Path> = folder.ancestors().take_while(|f| !f.exists()).collect();
+    while let Some(next) = missing.pop() {
+        fs::create_dir(next)?;
+        next.parent().map_or(Ok(()), sync_folder)?;
+    }
+    Ok(())
+}
+
+/// Syncs a folder, so that the names in it, new and removed ones, survive a power loss. File
+/// systems without support for that return EINVAL.
+///
+/// # Errors
+/// It cannot be opened, or its disk failed.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder)?.sync_all() {
         Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
         result => result,

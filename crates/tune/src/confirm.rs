@@ -8,11 +8,11 @@ use crate::{
     Env, drift,
     error::{Drift, Rollback, TuneError},
     lookup::{find, lock},
-    persist::remove,
     probe::Prober,
     progress::advance,
-    recover::{Recovery, rebooted, recover},
+    recover::{Recovery, recover},
     rollback::roll_back,
+    undoing::{self, remove_rest},
 };
 
 /// A change that is kept.
@@ -103,43 +103,12 @@ pub fn undo(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(ChangeId, Rollba
     {
         return Ok(just_now);
     }
-    if change.state == State::RolledBack {
-        return Err(over(&change));
-    }
-    let scope = env.host.scope()?;
-    let is_same_boot = scope.boot == change.scope.boot;
-    if is_same_boot && scope.netns != change.scope.netns {
-        return Err(TuneError::Elsewhere(change.id));
-    }
-    let was_in_files = !change.files.is_empty();
-    let edited = remove(&mut change);
-    let mut rollback = match (is_same_boot, was_in_files) {
-        (true, _) => roll_back(env, &mut change)?,
-        (false, true) => undo_after_boot(env, &mut change)?,
-        (false, false) => {
-            rebooted(env, &mut change)?;
-            Rollback::default()
-        }
+    let rollback = match change.state {
+        State::RolledBack if change.files.is_empty() => return Err(over(&change)),
+        State::RolledBack => remove_rest(env, &mut change)?,
+        _ => undoing::undo(env, &mut change)?,
     };
-    rollback.left.extend(edited);
     Ok((change.id, rollback))
-}
-
-/// Undoes settings made by files at this boot. Its devices may have other numbers by now.
-fn undo_after_boot(env: &mut Env<'_>, change: &mut Change) -> Result<Rollback, TuneError> {
-    let scope = env.host.scope()?;
-    for step in &mut change.steps {
-        step.link = match step.setting.device() {
-            Some(device) => env.host.link(device)?,
-            None => None,
-        };
-        // A present value was set by the files if it is the one they set.
-        let now = env.host.read(&step.setting)?;
-        let is_ours = crate::holds::holds(&step.setting, &now);
-        step.new = Some(if is_ours { now } else { step.old.clone() });
-    }
-    change.scope = scope;
-    Ok(roll_back(env, change)?)
 }
 
 /// The pending change, whose deadline has not passed.

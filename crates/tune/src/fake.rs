@@ -1,4 +1,4 @@
-//! A host in memory, for tests of transactions without a kernel.
+//! A host in memory and an observer that stops, for tests of transactions without a kernel.
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
@@ -11,7 +11,21 @@ use crate::{
     error::{HostError, Refusal, RefusalReason},
     holds::holds,
     host::Host,
+    observer::{Interrupted, Observer, Point},
 };
+
+/// Stops at the n-th point.
+pub(crate) struct StopAt(pub(crate) usize, pub(crate) Vec<Point>);
+
+impl Observer for StopAt {
+    fn at(&mut self, point: &Point) -> Result<(), Interrupted> {
+        self.1.push(point.clone());
+        match self.1.len() > self.0 {
+            true => Err(Interrupted),
+            false => Ok(()),
+        }
+    }
+}
 
 /// Values by the text of the setting without its value; a clone shares them, as processes share a
 /// kernel.

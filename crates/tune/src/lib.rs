@@ -27,9 +27,11 @@ mod recover;
 mod remedies;
 mod remote;
 mod rollback;
+mod setting_files;
 mod sites;
 mod toggle;
 mod transaction;
+mod undoing;
 
 use std::time::Duration;
 

@@ -20,6 +20,16 @@ pub enum Point {
     BeforeRestore(usize),
     /// After that, before it is read back.
     AfterRestore(usize),
+    /// Before a file is written.
+    BeforeFile(usize),
+    /// After its folder exists.
+    AfterFolder(usize),
+    /// After it is on disk.
+    AfterFile(usize),
+    /// Before a file is removed.
+    BeforeRemoval(usize),
+    /// After that.
+    AfterRemoval(usize),
     /// Before the keeper is started.
     BeforeKeeper,
     /// After the keeper is ready.

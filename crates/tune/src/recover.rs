@@ -9,9 +9,9 @@ use sys::process::Process;
 use crate::{
     Env, LOCK_LIMIT,
     error::{Rollback, TuneError},
-    journal::Listed,
-    progress::{advance, undone_because},
+    progress::undone_because,
     rollback::roll_back,
+    undoing::{not_in_files, rebooted, undo},
 };
 
 /// Result of a recovery.
@@ -25,19 +25,25 @@ pub enum Recovery {
     Undone(Vec<(ChangeId, Rollback)>),
 }
 
-/// Undoes every change that is neither confirmed nor undone and has no keeper any more. The caller
-/// holds the lock of the folder.
+/// Undoes every change that is neither confirmed nor undone and has no keeper any more, and ends
+/// the writing or removal of files that was interrupted: a change is then in all its files or in
+/// none. The caller holds the lock of the folder.
 ///
 /// # Errors
 /// A journal is damaged, belongs to another network namespace of this boot, or the host cannot be
 /// examined.
 pub fn recover(env: &mut Env<'_>) -> Result<Recovery, TuneError> {
+    let all = env.folder.list()?.into_iter().map(|listed| listed.change);
+    let all: Vec<Change> = all.collect::<Result<_, _>>()?;
+    let (in_files, others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(Change::is_partly_in_files);
     let mut undone = Vec::new();
-    for Listed { change, .. } in env.folder.list()? {
-        let mut change = change?;
-        if !change.is_pending() {
-            continue;
+    for mut change in in_files {
+        if let Some(rollback) = end_files(env, &mut change)? {
+            undone.push((change.id, rollback));
         }
+    }
+    for mut change in others.into_iter().filter(Change::is_pending) {
         let scope = env.host.scope()?;
         if scope.boot != change.scope.boot {
             rebooted(env, &mut change)?;
@@ -57,6 +63,22 @@ pub fn recover(env: &mut Env<'_>) -> Result<Recovery, TuneError> {
         true => Recovery::Clean,
         false => Recovery::Undone(undone),
     })
+}
+
+/// Ends the writing of files as if there were none, and their removal as requested.
+fn end_files(env: &mut Env<'_>, change: &mut Change) -> Result<Option<Rollback>, TuneError> {
+    let is_writing = change.state != State::Unpersisting;
+    if is_writing && env.host.scope()?.boot == change.scope.boot {
+        let why = text!("not in files: the process that wrote them was interrupted");
+        not_in_files(env, change, why)?;
+        return Ok(None);
+    }
+    if is_writing {
+        // The boot read those that were there.
+        let why = text!("a reboot interrupted the writing of its files");
+        undone_because(env, change, why);
+    }
+    Ok(Some(undo(env, change)?))
 }
 
 /// The changes of a host that need somebody's attention.
@@ -97,12 +119,6 @@ impl Recovery {
             Self::Undone(all) => all.iter().map(|(id, _)| id.clone()).collect(),
         }
     }
-}
-
-/// A reboot has already undone settings of the running kernel.
-pub(crate) fn rebooted(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
-    undone_because(env, change, text!("undone by a reboot"));
-    advance(env, change, State::RolledBack)
 }
 
 pub(crate) fn is_alive(id: ProcessId) -> bool {

@@ -52,7 +52,11 @@ pub(crate) fn roll_back(env: &mut Env<'_>, change: &mut Change) -> Result<Rollba
     Ok(done)
 }
 
-fn journal(
+/// Writes the next state to the journal, if it can be written.
+///
+/// # Errors
+/// Only an interruption by the observer.
+pub(crate) fn journal(
     env: &mut Env<'_>,
     change: &mut Change,
     state: State,

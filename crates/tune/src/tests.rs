@@ -8,7 +8,10 @@ use model::change::{Change, ChangeId, ProcessId, Setting, State};
 use proptest::prelude::*;
 use sys::process::Process;
 
-use crate::{fake::Fake, *};
+use crate::{
+    fake::{Fake, StopAt},
+    *,
+};
 
 mod confirmed;
 mod interrupted;
@@ -25,19 +28,6 @@ impl Clock for Hand {
 
     fn sleep(&self, span: Duration) {
         self.0.set(self.0.get() + span.as_nanos() as u64);
-    }
-}
-
-/// Stops at the n-th point.
-struct StopAt(usize, Vec<Point>);
-
-impl Observer for StopAt {
-    fn at(&mut self, point: &Point) -> Result<(), Interrupted> {
-        self.1.push(point.clone());
-        match self.1.len() > self.0 {
-            true => Err(Interrupted),
-            false => Ok(()),
-        }
     }
 }
 

@@ -28,8 +28,12 @@ pub enum State {
     Verified,
     /// It stays until the next boot.
     Confirmed,
+    /// Confirmed; its files are being written.
+    Persisting,
     /// It stays across boots: files hold it.
     Persisted,
+    /// Its files are being removed; then its steps are undone.
+    Unpersisting,
     /// This step is being undone; those after it are.
     RollingBack {
         /// Index of the step.
@@ -55,13 +59,15 @@ impl State {
             | (S::Armed, S::Applying { step: 0 })
             | (S::Applying { .. }, S::Applied)
             | (S::Applied | S::Verified, S::Verified | S::Confirmed)
-            | (S::Confirmed, S::Persisted) => true,
+            | (S::Confirmed | S::Persisting, S::Persisting)
+            | (S::Persisting, S::Persisted | S::Confirmed) => true,
             (S::Applying { step }, S::Applying { step: next }) => *next == step + 1,
             (S::RollingBack { step }, S::RollingBack { step: next }) => next <= step,
             _ => false,
         };
         let back = match next {
             S::RollingBack { .. } => !matches!(self, S::RolledBack | S::RollingBack { .. }),
+            S::Unpersisting => self.is_kept() || matches!(self, S::RollbackFailed { .. }),
             // A boot undoes everything, in any state.
             S::RolledBack => *self != S::RolledBack,
             S::RollbackFailed { .. } => matches!(self, S::RollingBack { .. }),
@@ -70,17 +76,30 @@ impl State {
         forward || back
     }
 
-    /// Returns true if it is neither kept nor undone yet.
+    /// Returns true if it is undone unless it is confirmed, or is being undone after that.
     pub fn is_pending(&self) -> bool {
-        !matches!(
-            self,
-            State::Confirmed | State::Persisted | State::RolledBack | State::RollbackFailed { .. }
-        )
+        match self {
+            State::Planned
+            | State::Armed
+            | State::Applying { .. }
+            | State::Applied
+            | State::Verified
+            | State::RollingBack { .. } => true,
+            State::Confirmed
+            | State::Persisting
+            | State::Persisted
+            | State::Unpersisting
+            | State::RolledBack
+            | State::RollbackFailed { .. } => false,
+        }
     }
 
     /// Returns true if its settings stay.
     pub fn is_kept(&self) -> bool {
-        matches!(self, State::Confirmed | State::Persisted)
+        matches!(
+            self,
+            State::Confirmed | State::Persisting | State::Persisted
+        )
     }
 
     /// Returns how many of `all` steps, from the first, may have been written.
@@ -91,7 +110,9 @@ impl State {
             State::Applied
             | State::Verified
             | State::Confirmed
+            | State::Persisting
             | State::Persisted
+            | State::Unpersisting
             | State::RollbackFailed { .. } => all,
         }
     }
@@ -119,7 +140,9 @@ impl State {
             State::Applied => text!("applied, not confirmed"),
             State::Verified => text!("applied, connections work, not confirmed"),
             State::Confirmed => text!("confirmed"),
+            State::Persisting => text!("confirmed, its files are being written"),
             State::Persisted => text!("confirmed and in files"),
+            State::Unpersisting => text!("its files are being removed"),
             State::RollingBack { step } => text!("undoing step {step}", step = number(step)),
             State::RolledBack => text!("undone"),
             State::RollbackFailed { step, error } => text!(

@@ -46,7 +46,9 @@ fn all_states(steps: usize) -> Vec<State> {
         S::Applied,
         S::Verified,
         S::Confirmed,
+        S::Persisting,
         S::Persisted,
+        S::Unpersisting,
         S::RolledBack,
     ];
     for step in 0..steps {

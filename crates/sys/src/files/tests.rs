@@ -184,3 +184,34 @@ fn devices_and_descriptors_are_streams_and_files_are_not() {
         assert!(!is_stream(Path::new(path)), "{path}");
     }
 }
+
+#[test]
+fn a_file_has_its_mode_as_soon_as_it_has_its_name() {
+    let folder = Folder::new("given-mode");
+    for given in [0o755, 0o640, 0o666] {
+        let file = folder.at(&format!("{given:o}"));
+        write(&file, Readers::Mode(given), Existing::Keep, b"x").unwrap();
+        assert_eq!(mode(&file), given);
+    }
+}
+
+#[test]
+fn temporary_files_of_killed_processes_are_removed_and_no_others() {
+    let folder = Folder::new("partial");
+    let names = [".pathtwin-77-0.partial", ".pathtwin-77", "x.partial"];
+    for name in names {
+        fs::write(folder.at(name), "half").unwrap();
+    }
+    remove_partial(&folder.0).unwrap();
+    assert_eq!(folder.names(), [".pathtwin-77", "x.partial"]);
+    remove_partial(&folder.at("missing")).unwrap();
+}
+
+#[test]
+fn missing_folders_are_made_below_one_that_exists() {
+    let folder = Folder::new("folders");
+    let deep = folder.at("a/b/c");
+    make_folder(&deep).unwrap();
+    make_folder(&deep).unwrap();
+    assert!(deep.is_dir());
+}

@@ -1,13 +1,14 @@
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs};
 
 use model::change::{CHANGE_SCHEMA, Change, ChangeId, Saved, Scope, Setting, Step, parse};
 
 use super::*;
 
+mod interrupted;
 mod openwrt;
-use crate::{BootClock, Folder, Unobserved, fake::Fake};
+use crate::{BootClock, Folder, Observer, Unobserved, fake::Fake};
 
 /// A root with the folders of a system, and a journal with a confirmed change.
 struct Scene {
@@ -69,12 +70,20 @@ impl Scene {
     }
 
     fn act<T>(&self, act: impl FnOnce(&mut Env<'_>, &Path) -> T) -> T {
+        self.observed(&mut Unobserved, act)
+    }
+
+    fn observed<T>(
+        &self,
+        observer: &mut dyn Observer,
+        act: impl FnOnce(&mut Env<'_>, &Path) -> T,
+    ) -> T {
         let folder = Folder::open(&self.root.path().join("journals")).unwrap();
         let mut env = Env {
             folder: &folder,
             host: &mut self.host.clone(),
             clock: &BootClock,
-            observer: &mut Unobserved,
+            observer,
         };
         act(&mut env, self.root.path())
     }

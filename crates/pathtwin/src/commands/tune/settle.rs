@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use model::change::Change;
-use tune::{NewTcp, Pending, Recovery, Rollback};
+use tune::{NewTcp, Pending, Recovery, Rollback, TuneError};
 
 use super::{
     apply::{self, show},
@@ -62,12 +62,19 @@ pub(super) fn confirm(arguments: &Confirm) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let kept = with_host(&arguments.journal, |env| {
-        tune::confirm(env, id, &mut NewTcp)
-    })?;
-    for drift in &kept.drift {
+        match tune::confirm(env, id, &mut NewTcp) {
+            // Its files were interrupted, or refused.
+            Err(TuneError::Over { id, state }) if arguments.persist && state.is_kept() => {
+                Ok((id, Vec::new()))
+            }
+            kept => kept.map(|kept| (kept.change.id, kept.drift)),
+        }
+    });
+    let (id, drift) = kept?;
+    for drift in &drift {
         format::say(format_args!("note: {drift}"));
     }
-    apply::kept(&arguments.journal, &kept.change.id, arguments.persist)?;
+    apply::kept(&arguments.journal, &id, arguments.persist)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,6 +4,7 @@
 use std::process::Command;
 
 use super::*;
+use crate::setting_files::remove_all;
 
 /// Configuration in the form of sqm-scripts and netifd.
 const ROUTER: &[(&str, &str)] = &[
@@ -69,7 +70,7 @@ fn uci(scene: &Scene, arguments: &[&str]) -> Option<String> {
 
 fn removed(scene: &Scene, kept: &Change) {
     let mut kept = kept.clone();
-    let left = remove(&mut kept);
+    let left = scene.act(|env, _| remove_all(env, &mut kept)).unwrap();
     assert!(left.is_empty(), "{left:?}");
     assert!(!scene.tree().keys().any(|name| name.contains("pathtwin")));
 }

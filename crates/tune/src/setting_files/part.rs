@@ -19,14 +19,17 @@ pub(super) fn add(path: &Path, section: &str) -> io::Result<()> {
     put(path, &text)
 }
 
-/// Removes a section; `false` if somebody has edited it.
+/// Removes a section, unless it is gone; `false` if somebody has edited it. Its first line has the
+/// name of the change.
 ///
 /// # Errors
 /// The file cannot be read or written.
 pub(super) fn cut(path: &Path, section: &str) -> io::Result<bool> {
     let text = fs::read_to_string(path)?;
+    let first = section.lines().find(|line| !line.is_empty());
     match text.match_indices(section).count() {
         1 => put(path, &text.replacen(section, "", 1)).map(|()| true),
+        0 => Ok(!text.lines().any(|line| Some(line) == first)),
         _ => Ok(false),
     }
 }
@@ -34,8 +37,8 @@ pub(super) fn cut(path: &Path, section: &str) -> io::Result<bool> {
 /// Replaces the text of a file, preserving its permissions.
 fn put(path: &Path, text: &str) -> io::Result<()> {
     let mode = fs::metadata(path)?.permissions().mode();
-    sys::files::write(path, Readers::ByUmask, Existing::Replace, text.as_bytes())?;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+    let readers = Readers::Mode(mode & 0o7777);
+    sys::files::write(path, readers, Existing::Replace, text.as_bytes())
 }
 
 #[cfg(test)]
@@ -55,8 +58,10 @@ mod tests {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
             add(&path, SECTION).unwrap();
             assert_ne!(fs::read_to_string(&path).unwrap(), before);
-            assert!(cut(&path, SECTION).unwrap());
-            assert_eq!(fs::read_to_string(&path).unwrap(), before);
+            for time in ["once", "after an interruption"] {
+                assert!(cut(&path, SECTION).unwrap(), "{time}");
+                assert_eq!(fs::read_to_string(&path).unwrap(), before);
+            }
             let mode = fs::metadata(&path).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o640);
         }

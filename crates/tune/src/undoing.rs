@@ -1,0 +1,117 @@
+//! Undoing of a Change that is kept or was interrupted: its files first, then its settings.
+
+use model::{
+    change::{Change, State},
+    text,
+    text::Text,
+};
+
+use crate::{
+    Env,
+    error::{Left, Rollback, TuneError},
+    holds::holds,
+    progress::{advance, note, undone_because, write},
+    rollback::{journal, roll_back},
+    setting_files::remove_all,
+};
+
+/// Undoes a change in any state but undone. Once its journal says that its files are being removed,
+/// the next start completes what is interrupted. Errors of the journal do not stop it.
+///
+/// # Errors
+/// It is of another network namespace of this boot, or the host cannot be examined.
+pub(crate) fn undo(env: &mut Env<'_>, change: &mut Change) -> Result<Rollback, TuneError> {
+    let scope = env.host.scope()?;
+    let is_same_boot = scope.boot == change.scope.boot;
+    if is_same_boot && scope.netns != change.scope.netns {
+        return Err(TuneError::Elsewhere(change.id.clone()));
+    }
+    if change.files.is_empty() && change.state != State::Unpersisting {
+        if is_same_boot {
+            return Ok(roll_back(env, change)?);
+        }
+        rebooted(env, change)?;
+        return Ok(Rollback::default());
+    }
+    let was_complete = change.state == State::Persisted;
+    let mut mark = Rollback::default();
+    if change.state != State::Unpersisting {
+        journal(env, change, State::Unpersisting, &mut mark)?;
+    }
+    let left = remove_all(env, change)?;
+    if !is_same_boot {
+        as_booted(env, change, was_complete)?;
+    }
+    let mut rollback = roll_back(env, change)?;
+    rollback.journal = rollback.journal.or(mark.journal);
+    rollback.left.extend(left);
+    Ok(rollback)
+}
+
+/// Removes the files of a change that stays in the running kernel, and records why.
+///
+/// # Errors
+/// The journal cannot be written; the next start then repeats it.
+pub(crate) fn not_in_files(
+    env: &mut Env<'_>,
+    change: &mut Change,
+    why: Text,
+) -> Result<(), TuneError> {
+    let before = change.files.len();
+    let left = remove_all(env, change)?;
+    if change.state == State::Confirmed && change.files.len() == before {
+        // Those that somebody has edited, as found before.
+        return Ok(());
+    }
+    note(env, change, why);
+    for left in left.iter().map(Left::text) {
+        note(env, change, left);
+    }
+    match change.state {
+        // A journal of schema 1.
+        State::Confirmed => write(env, change),
+        _ => advance(env, change, State::Confirmed),
+    }
+}
+
+/// Removes the files that an earlier undoing could not remove.
+///
+/// # Errors
+/// The journal cannot be written.
+pub(crate) fn remove_rest(env: &mut Env<'_>, change: &mut Change) -> Result<Rollback, TuneError> {
+    let left = remove_all(env, change)?;
+    write(env, change)?;
+    Ok(Rollback {
+        left,
+        ..Rollback::default()
+    })
+}
+
+/// A reboot has already undone settings of the running kernel.
+pub(crate) fn rebooted(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
+    undone_because(env, change, text!("undone by a reboot"));
+    advance(env, change, State::RolledBack)
+}
+
+/// Prepares undoing settings made by files at this boot. Its devices may have other numbers by now.
+fn as_booted(env: &mut Env<'_>, change: &mut Change, was_complete: bool) -> Result<(), TuneError> {
+    change.scope = env.host.scope()?;
+    for step in &mut change.steps {
+        step.link = match step.setting.device() {
+            Some(device) => env.host.link(device)?,
+            None => None,
+        };
+        // A present value was set by the files if it is the one they set.
+        let now = env.host.read(&step.setting)?;
+        if holds(&step.setting, &now) {
+            step.new = Some(now);
+            continue;
+        }
+        if !was_complete {
+            // It was not in files at the boot, which may set the old value in another form.
+            step.old = now;
+        }
+        step.new = Some(step.old.clone());
+    }
+    Ok(())
+}
