@@ -191,6 +191,18 @@ impl Change {
         Ok(change)
     }
 
+    /// Reads a list of Changes, each as by [`Self::parse`].
+    ///
+    /// # Errors
+    /// The text is not a list, or as of [`Self::parse`] for one of it.
+    pub fn parse_all(text: &[u8]) -> Result<Vec<Self>, ChangeError> {
+        let all: Vec<serde_json::Value> = serde_json::from_slice(text)?;
+        let all = all
+            .iter()
+            .map(|one| Self::parse(one.to_string().as_bytes()));
+        all.collect()
+    }
+
     /// Serializes it to JSON, with a line break at the end.
     ///
     /// # Errors

@@ -79,6 +79,9 @@ echo state >"$root/var/lib/pathtwin/watch.json"
 # An upgrade keeps them, and what is enabled.
 here dpkg --no-triggers --install /tmp/pathtwin.deb
 grep -q max-clients "$root/etc/default/pathtwin-serve" || fail "the upgrade lost a setting"
+# The state of earlier versions goes to the user of the watch, and what is above root's journals to root.
+[ "$(here stat -c %U /var/lib/pathtwin/watch/watch.json)" = pathtwin ] || fail "the state of the watch is lost"
+[ "$(here stat -c %U:%a /var/lib/pathtwin)" = root:755 ] || fail "the folder of the journals is not root's"
 [ "$(here systemctl --root=/ is-enabled pathtwin-watch.service)" = enabled ] || fail "no longer enabled"
 
 here dpkg --no-triggers --remove pathtwin

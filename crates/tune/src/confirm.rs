@@ -7,6 +7,7 @@ use model::change::{Change, ChangeId, State};
 use crate::{
     Env, drift,
     error::{Drift, Rollback, TuneError},
+    kept::publish,
     lookup::{find, lock},
     probe::Prober,
     progress::advance,
@@ -44,6 +45,7 @@ pub fn confirm(
         advance(env, &mut change, State::Verified)?;
     }
     advance(env, &mut change, State::Confirmed)?;
+    publish(env.folder);
     Ok(Confirmed { change, drift })
 }
 
@@ -108,6 +110,7 @@ pub fn undo(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(ChangeId, Rollba
         State::RolledBack => remove_rest(env, &mut change)?,
         _ => undoing::undo(env, &mut change)?,
     };
+    publish(env.folder);
     Ok((change.id, rollback))
 }
 

@@ -1,10 +1,14 @@
 //! Settings of changes that somebody else has set since.
 
-use model::change::{Change, ChangeId, Saved, State, Step};
+use model::{
+    change::{Change, ChangeId, Saved, State, Step},
+    text,
+    text::Text,
+};
 
 use crate::{
-    Folder, Host,
-    error::{Drift, TuneError},
+    Host,
+    error::{Drift, HostError, TuneError},
     holds::{brief, same_value},
 };
 
@@ -27,20 +31,24 @@ fn drift(step: &Step, now: &Saved) -> Drift {
     }
 }
 
-/// The kept changes whose settings somebody else has set since, each with those settings. A setting
-/// that has the value of another kept change has not drifted. One that cannot be read any more, as
-/// of a device that is gone, is not reported.
+/// A comparison of kept changes with the host.
+#[derive(Debug, Default)]
+pub struct Compared {
+    /// The changes whose settings somebody else has set since, each with those settings.
+    pub drifted: Vec<(ChangeId, Vec<Drift>)>,
+    /// Settings that could not be read, as without a privilege, and why.
+    pub unread: Vec<Text>,
+}
+
+/// Compares the kept changes in force with the host. A setting that has the value of another kept
+/// change has not drifted.
 ///
 /// # Errors
-/// The folder cannot be read, or /proc is not mounted. Journals that cannot be read are skipped.
-pub fn drifted(
-    folder: &Folder,
-    host: &mut dyn Host,
-) -> Result<Vec<(ChangeId, Vec<Drift>)>, TuneError> {
+/// /proc is not mounted.
+pub fn drifted(kept: Vec<Change>, host: &mut dyn Host) -> Result<Compared, HostError> {
     let scope = host.scope()?;
-    let listed = folder.list()?.into_iter();
-    let kept: Vec<Change> = listed
-        .filter_map(|listed| listed.change.ok())
+    let kept: Vec<Change> = kept
+        .into_iter()
         // What is only in the kernel ends with it, and in the namespace it is of.
         .filter(|change| match change.state {
             State::Confirmed => change.scope == scope,
@@ -48,12 +56,21 @@ pub fn drifted(
             _ => false,
         })
         .collect();
-    let mut all = Vec::new();
+    let mut all = Compared::default();
     for change in &kept {
         let mut drifted = Vec::new();
         for step in &change.steps {
-            let Ok(now) = host.read(&step.setting) else {
-                continue;
+            let now = match host.read(&step.setting) {
+                Ok(now) => now,
+                Err(error) => {
+                    all.unread.push(text!(
+                        "change {change}: {setting} cannot be compared: {error}",
+                        change = change.id.short(),
+                        setting = step.setting.to_string(),
+                        error = error.text()
+                    ));
+                    continue;
+                }
             };
             let is_kept = |other: &Step| {
                 let new = other.new.as_ref();
@@ -65,7 +82,7 @@ pub fn drifted(
             }
         }
         if !drifted.is_empty() {
-            all.push((change.id.clone(), drifted));
+            all.drifted.push((change.id.clone(), drifted));
         }
     }
     Ok(all)

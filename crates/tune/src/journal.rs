@@ -126,7 +126,10 @@ impl Folder {
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         // Absolute: the keeper may run elsewhere.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        files::make_private_folder(&path).map_err(|error| JournalError::Folder {
+        // The copy beside it is for others, who must get there.
+        let above = path.parent().map_or(Ok(()), fs::create_dir_all);
+        let made = above.and_then(|()| files::make_private_folder(&path));
+        made.map_err(|error| JournalError::Folder {
             op: Access::Create,
             folder: path.clone(),
             error,

@@ -14,6 +14,7 @@ mod holds;
 mod host;
 mod journal;
 mod keeper;
+mod kept;
 mod live;
 mod lookup;
 mod observer;
@@ -40,13 +41,14 @@ use model::change::ChangeId;
 pub use calibration::calibration;
 pub use confirm::{Confirmed, confirm, confirm_or_undo, prolong, undo};
 pub use conflicts::writers;
-pub use drift::drifted;
+pub use drift::{Compared, drifted};
 pub use error::{
     Drift, HostError, Left, Operation, PersistError, Refusal, RefusalReason, Rollback, TuneError,
 };
 pub use host::Host;
 pub use journal::{Access, Folder, JournalError, Listed};
 pub use keeper::{keep, start_keeper};
+pub use kept::kept;
 pub use live::Live;
 pub use observer::{Interrupted, Observer, Point, Unobserved};
 pub use offers::{Tries, offers, stored_as, until_kept};

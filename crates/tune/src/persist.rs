@@ -22,6 +22,7 @@ use model::{
 use crate::{
     Env,
     error::{PersistError, TuneError},
+    kept::publish,
     lookup::{find, lock},
     progress::advance,
     recover::recover,
@@ -72,6 +73,7 @@ pub fn persist(env: &mut Env<'_>, prefix: &str, root: &Path) -> Result<Change, T
             return Err(error);
         }
     }
+    publish(env.folder);
     Ok(change)
 }
 

@@ -9,6 +9,7 @@ use sys::process::Process;
 use crate::{
     Env, LOCK_LIMIT,
     error::{Rollback, TuneError},
+    kept::publish,
     progress::undone_because,
     rollback::roll_back,
     undoing::{not_in_files, rebooted, undo},
@@ -101,6 +102,8 @@ pub fn pending(env: &mut Env<'_>) -> Result<Pending, TuneError> {
         return Err(TuneError::Busy);
     };
     let recovery = recover(env)?;
+    // Journals of older programs have no copy yet.
+    publish(env.folder);
     let ids = recovery.ids();
     let changes: Result<Vec<Change>, _> = ids.iter().map(|id| env.folder.read(id)).collect();
     let last = env.folder.list()?.pop().and_then(|l| l.change.ok());

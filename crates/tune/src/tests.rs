@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::{cell::Cell, collections::BTreeMap, io, rc::Rc, time::Duration};
+use std::{cell::Cell, collections::BTreeMap, io, path::PathBuf, rc::Rc, time::Duration};
 
 use model::change::{Change, ChangeId, ProcessId, Setting, State};
 use proptest::prelude::*;
@@ -73,8 +73,13 @@ impl World {
         }
     }
 
+    /// The folder of the journals; their copy is beside it.
+    fn journals(&self) -> PathBuf {
+        self.folder.path().join("tune")
+    }
+
     fn with<T>(&self, observer: &mut dyn Observer, act: impl FnOnce(&mut Env<'_>) -> T) -> T {
-        let folder = Folder::open(self.folder.path()).unwrap();
+        let folder = Folder::open(&self.journals()).unwrap();
         let mut host = self.host.clone();
         act(&mut Env {
             folder: &folder,
@@ -115,7 +120,7 @@ impl World {
     }
 
     fn journal(&self) -> Vec<Change> {
-        let folder = Folder::open(self.folder.path()).unwrap();
+        let folder = Folder::open(&self.journals()).unwrap();
         let all = folder.list().unwrap().into_iter();
         all.map(|listed| listed.change.unwrap()).collect()
     }

@@ -3,10 +3,10 @@
 //! It notifies the service manager that it is alive from within this loop and from within each
 //! measurement, so that a loop that hangs is detected.
 
+mod drift;
 mod error;
 
 use std::{
-    collections::BTreeMap,
     net::SocketAddr,
     sync::{
         Arc,
@@ -31,14 +31,17 @@ use crate::{
     http::{self, Live, Snapshot},
     line::Line,
     metrics,
-    moment::{HOUR_NS, Moment, SECOND_NS},
+    moment::{Moment, SECOND_NS},
     notify,
     real::{self, RealError, Runner},
     state::Folder,
     watcher::{Begin, Candidate, Job, Next, Postponed, Watcher, Work},
 };
 
+pub use drift::{Compare, Drifts};
 pub use error::DaemonError;
+
+use drift::Comparison;
 
 /// Start parameters of a watch.
 pub struct Start<'a> {
@@ -54,9 +57,9 @@ pub struct Start<'a> {
     pub stop: &'a AtomicBool,
     /// Handles events to log.
     pub log: &'a mut dyn FnMut(&Text),
-    /// Returns the kept changes of `tune` on this host that somebody has overridden, by id, with
-    /// their settings; asked once an hour.
-    pub drift: &'a mut dyn FnMut() -> BTreeMap<String, Vec<Text>>,
+    /// Compares the kept changes of `tune` with this host, or says why it cannot; asked once an
+    /// hour.
+    pub drift: Compare<'a>,
 }
 
 /// Watches until the stop flag is set.
@@ -90,8 +93,7 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
         program: start.program,
         stop: start.stop,
         log: start.log,
-        drift: start.drift,
-        drift_due: 0,
+        drift: Comparison::new(start.drift),
         manager: Manager::of_environment(),
         hours: None,
         live,
@@ -129,9 +131,7 @@ struct Daemon<'a> {
     program: &'a str,
     stop: &'a AtomicBool,
     log: &'a mut dyn FnMut(&Text),
-    drift: &'a mut dyn FnMut() -> BTreeMap<String, Vec<Text>>,
-    /// Next look at the changes of `tune`, ns of CLOCK_BOOTTIME.
-    drift_due: u64,
+    drift: Comparison<'a>,
     manager: Option<Manager>,
     /// The hour in which the values were written last.
     hours: Option<u64>,
@@ -153,11 +153,7 @@ impl Daemon<'_> {
             self.alive();
             let now = Moment::now();
             self.watcher.report_overdue(now);
-            if self.drift_due <= now.boot_ns {
-                self.drift_due = now.boot_ns + HOUR_NS;
-                let found = (self.drift)();
-                self.watcher.drifted(&sys::machine::host_name(), found, now);
-            }
+            self.drift.at(now, &mut self.watcher, self.log);
             self.send(now)?;
             self.publish(now);
             match self.watcher.next(now) {

@@ -120,8 +120,8 @@ fn a_value_changed_by_another_program_is_reported_and_left() {
 fn a_kept_change_that_somebody_overrides_has_drifted_until_it_is_set_back() {
     let world = World::new();
     let found = || {
-        let folder = Folder::open(world.folder.path()).unwrap();
-        drifted(&folder, &mut world.host.clone()).unwrap()
+        let compared = drifted(kept(&world.journals()).unwrap(), &mut world.host.clone());
+        compared.unwrap().drifted
     };
     let plan = world.plan(NEW).unwrap();
     world.apply(&plan, alive(), usize::MAX).unwrap();
@@ -151,10 +151,60 @@ fn a_kept_change_that_a_later_one_overrides_has_not_drifted() {
             confirm(env, Some(plan.id.as_str()), &mut Reachable(true)).unwrap()
         });
     }
-    let folder = Folder::open(world.folder.path()).unwrap();
-    assert!(
-        drifted(&folder, &mut world.host.clone())
-            .unwrap()
-            .is_empty()
-    );
+    let compared = drifted(kept(&world.journals()).unwrap(), &mut world.host.clone());
+    assert!(compared.unwrap().drifted.is_empty());
+}
+
+/// The packaged watch runs as a user of its own, who may not read the journals: no drift was ever
+/// reported.
+#[test]
+fn who_may_not_read_the_journals_compares_with_their_copy() {
+    let world = World::new();
+    let plan = world.plan(NEW).unwrap();
+    world.apply(&plan, alive(), usize::MAX).unwrap();
+    world.with(&mut Unobserved, |env| {
+        confirm(env, None, &mut Reachable(true)).unwrap()
+    });
+    world.host.set("net.b", "7");
+    let journals = world.journals();
+    let aside = world.folder.path().join("aside");
+    // Root may read any folder, but no file as one.
+    let hidden = |act: &dyn Fn()| {
+        std::fs::rename(&journals, &aside).unwrap();
+        std::fs::write(&journals, "").unwrap();
+        act();
+        std::fs::remove_file(&journals).unwrap();
+        std::fs::rename(&aside, &journals).unwrap();
+    };
+    hidden(&|| {
+        let copied = kept(&journals).unwrap();
+        assert!(copied[0].probes.is_empty() && copied[0].events.is_empty());
+        let compared = drifted(copied, &mut world.host.clone()).unwrap();
+        assert_eq!(compared.drifted[0].0, plan.id);
+    });
+    let copy = world.folder.path().join("tune-kept.json");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&copy.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o644);
+    world.host.set("net.b", "20");
+    world
+        .with(&mut Unobserved, |env| undo(env, Some(plan.id.as_str())))
+        .unwrap();
+    hidden(&|| assert!(kept(&journals).unwrap().is_empty()));
+    std::fs::remove_file(&copy).unwrap();
+    hidden(&|| assert!(kept(&journals).is_err()));
+}
+
+#[test]
+fn a_setting_that_cannot_be_read_is_named_and_has_not_drifted() {
+    let world = World::new();
+    let plan = world.plan(NEW).unwrap();
+    world.apply(&plan, alive(), usize::MAX).unwrap();
+    world.with(&mut Unobserved, |env| {
+        confirm(env, None, &mut Reachable(true)).unwrap()
+    });
+    world.host.values.borrow_mut().remove("net.b");
+    let compared = drifted(kept(&world.journals()).unwrap(), &mut world.host.clone()).unwrap();
+    assert!(compared.drifted.is_empty());
+    assert_eq!(compared.unread.len(), 1);
+    assert!(compared.unread[0].to_string().contains("net.b"));
 }

@@ -48,7 +48,7 @@ fn a_killed_controller_is_noticed_by_the_keeper_without_any_other_start() {
         let plan = world.plan(NEW).unwrap();
         let stopped = world.apply(&plan, alive(), stop);
         assert!(stopped.is_err());
-        let folder = Folder::open(world.folder.path()).unwrap();
+        let folder = Folder::open(&world.journals()).unwrap();
         if folder.read(&plan.id).is_err() {
             // Killed before the first journal: nothing was written, and there is no keeper.
             assert_eq!(world.host.dump(), before);
@@ -133,7 +133,7 @@ fn a_journal_that_cannot_be_written_any_more_undoes_the_change() {
         keeper: &mut |_: &ChangeId| Ok(alive()),
         prober: &mut Reachable(true),
     };
-    let mut observer = Remove(world.folder.path().to_owned());
+    let mut observer = Remove(world.journals());
     let failed = world.with(&mut observer, |env| apply(env, &plan, &mut arm));
     let Err(TuneError::Step { rollback, .. }) = failed else {
         panic!("{failed:?}");
@@ -149,7 +149,7 @@ fn a_keeper_whose_journal_is_gone_undoes_from_memory() {
     let before = world.host.dump();
     let plan = world.plan(NEW).unwrap();
     world.apply(&plan, alive(), usize::MAX).unwrap();
-    let path = world.folder.path().to_owned();
+    let path = world.journals();
     let rollback = world.with(&mut Unobserved, |env| {
         keep(env, &plan.id, &mut |_| std::fs::remove_dir_all(&path))
     });
@@ -163,7 +163,7 @@ fn journals_are_for_their_owner_only() {
     let world = World::new();
     let plan = world.plan(NEW).unwrap();
     world.apply(&plan, alive(), usize::MAX).unwrap();
-    let file = world.folder.path().join(format!("{}.json", plan.id));
+    let file = world.journals().join(format!("{}.json", plan.id));
     let mode = std::fs::metadata(file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
@@ -202,7 +202,7 @@ proptest! {
             let _ = world.with(&mut observer, recover);
         }
         // The next start, after the keeper has died, too.
-        let folder = Folder::open(world.folder.path()).unwrap();
+        let folder = Folder::open(&world.journals()).unwrap();
         for mut change in world.journal() {
             change.keeper = Some(DEAD);
             folder.write(&change).unwrap();

@@ -129,7 +129,7 @@ fn the_device_of_the_default_route_is_not_touched_without_a_keeper() {
     let show = || sh("ip -d link show v0; tc qdisc show; ip route show table all");
     let before = show();
     let folder = tempfile::tempdir().unwrap();
-    let folder = Folder::open(folder.path()).unwrap();
+    let folder = Folder::open(&folder.path().join("tune")).unwrap();
     let mut env = Env {
         folder: &folder,
         host: &mut Live::open().unwrap(),

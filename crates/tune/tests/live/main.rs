@@ -91,7 +91,7 @@ fn applied_with_probe(
     during: impl FnOnce(&mut Env<'_>),
 ) -> tune::Rollback {
     let folder = tempfile::tempdir().unwrap();
-    let folder = Folder::open(folder.path()).unwrap();
+    let folder = Folder::open(&folder.path().join("tune")).unwrap();
     let own = own();
     let mut env = Env {
         folder: &folder,

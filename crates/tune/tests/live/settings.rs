@@ -52,7 +52,7 @@ fn a_value_that_the_kernel_refuses_undoes_the_steps_before_it() {
     }
     let before = sh("cat /proc/sys/net/ipv4/tcp_notsent_lowat");
     let folder = tempfile::tempdir().unwrap();
-    let folder = Folder::open(folder.path()).unwrap();
+    let folder = Folder::open(&folder.path().join("tune")).unwrap();
     let own = Process::own().unwrap();
     let own = ProcessId {
         pid: own.pid,

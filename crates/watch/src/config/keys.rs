@@ -5,7 +5,7 @@
 pub(super) type Key = (&'static str, &'static str, &'static str);
 
 /// Default folder of the state.
-pub(super) const STATE: &str = "/var/lib/pathtwin";
+pub(super) const STATE: &str = "/var/lib/pathtwin/watch";
 /// Default bytes of a month.
 pub(super) const MONTH_BYTES: u64 = 2_000_000_000;
 /// Default smallest change.
@@ -28,7 +28,7 @@ pub(super) const CC: &str = "cubic";
 pub(super) const TOP: &[Key] = &[
     (
         "state",
-        "/var/lib/pathtwin",
+        "/var/lib/pathtwin/watch",
         "folder of the state; it is replaced atomically and survives kill -9",
     ),
     (

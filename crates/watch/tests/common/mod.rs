@@ -20,7 +20,7 @@ use watch::{
 };
 
 /// 2026-11-23, a Monday, in an hour of Central Europe.
-const START: Moment = Moment {
+pub(crate) const START: Moment = Moment {
     boot_ns: 1_000_000 * SECOND_NS,
     wall_us: 1_795_392_000_000_000,
     offset_s: 3600,

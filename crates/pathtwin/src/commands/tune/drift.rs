@@ -1,31 +1,27 @@
 //! Kept changes that somebody has overridden.
 
-use std::collections::BTreeMap;
-
 use model::{change::ChangeId, text::Text};
-use tune::{Drift, Folder, Live, TuneError};
+use tune::{Drift, Live, TuneError};
+use watch::daemon::Drifts;
 
 use super::journal::path;
 use crate::cli::tune::Journal;
 
-/// The kept changes of this host that somebody has overridden, by id, with their settings; none
-/// where the journals may not be read, or a setting cannot.
-pub(crate) fn drifted() -> BTreeMap<String, Vec<Text>> {
-    let path = path(&Journal::default());
-    if !path.try_exists().unwrap_or(false) {
-        return BTreeMap::new();
+/// The kept changes of this host that somebody has overridden, or why that is not known.
+pub(crate) fn drifted() -> Result<Drifts, Text> {
+    let kept = tune::kept(&path(&Journal::default()));
+    let kept = kept.map_err(|error| TuneError::from(error).text())?;
+    if kept.is_empty() {
+        return Ok(Drifts::default());
     }
-    let found = Folder::open(&path).map_err(TuneError::from);
-    let found = found.and_then(|folder| {
-        let mut host = Live::open().map_err(TuneError::from)?;
-        tune::drifted(&folder, &mut host)
-    });
+    let compared = Live::open().and_then(|mut host| tune::drifted(kept, &mut host));
+    let compared = compared.map_err(|error| error.text())?;
     let texts = |(id, drift): (ChangeId, Vec<Drift>)| {
         let settings = drift.iter().map(Drift::text);
         (id.to_string(), settings.collect())
     };
-    found.map_or_else(
-        |_| BTreeMap::new(),
-        |all| all.into_iter().map(texts).collect(),
-    )
+    Ok(Drifts {
+        found: compared.drifted.into_iter().map(texts).collect(),
+        unread: compared.unread,
+    })
 }
