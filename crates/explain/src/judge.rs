@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use analysis::view::View;
 use model::{
+    capacity::PathCapacity,
     findings::{CannotTell, FINDINGS_SCHEMA, Finding, Findings, Place, Remedy, RuledOut, Severity},
     net::Side,
     remedy::Location,
@@ -16,7 +17,7 @@ use crate::{
     brief, calibration,
     cause::{Cause, CauseCode, Need, On, Test},
     causes::registry,
-    scope::Scope,
+    scope::{Scope, below_tunnel_bps},
     verdict::{Confirmed, Strength, Verdict, undecided},
 };
 
@@ -33,6 +34,7 @@ pub fn judge_with_strength(run: &Run) -> (Findings, Vec<Strength>) {
         run: run.id.clone(),
         layer: None,
         family: None,
+        capacity: PathCapacity::default(),
         summary: text!("No valid samples, so no conclusion is possible."),
         findings: Vec::new(),
         ruled_out: Vec::new(),
@@ -43,6 +45,7 @@ pub fn judge_with_strength(run: &Run) -> (Findings, Vec<Strength>) {
     };
     findings.layer = Some(view.layer);
     findings.family = Some(view.family);
+    findings.capacity = PathCapacity::of(|way| below_tunnel_bps(view.direction(way)));
     let answers: Vec<Answer> = registry().iter().flat_map(|c| evaluate(c, &view)).collect();
     let mut held = Vec::new();
     for answer in in_one_list(resolve(answers)) {

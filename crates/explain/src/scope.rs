@@ -65,9 +65,7 @@ impl<'a> Scope<'a> {
     /// A shaper below the path's capacity ([`shaped_bps`]) in the direction of the place. Its rate
     /// is that of the underlay's IP packets, also where the tunnel was measured.
     pub(crate) fn shaper(&self, device: Option<String>, flow: Flow, below: Bottleneck) -> Action {
-        let below_tunnel =
-            |dir: DirectionView| Some(dir.view.wire().underlay_bps(dir.carried_bps()?));
-        let carries = self.direction_view().and_then(below_tunnel);
+        let carries = self.direction_view().and_then(below_tunnel_bps);
         Action::Shaper {
             device,
             rate_bps: carries.map(shaped_bps),
@@ -98,6 +96,11 @@ impl<'a> Scope<'a> {
             max_bytes: needed,
         }
     }
+}
+
+/// What a direction carries below a tunnel, bit/s of IP packets.
+pub(crate) fn below_tunnel_bps(dir: DirectionView) -> Option<f64> {
+    Some(dir.view.wire().underlay_bps(dir.carried_bps()?))
 }
 
 /// Name of a host's outgoing device.

@@ -124,6 +124,7 @@ impl<'a> Bench<'a> {
             probes: Vec::new(),
             program: self.job.program.clone(),
             created_unix_s: unix_s(),
+            ..Request::default()
         };
         let id = ChangeId::from_random(self.bytes(side));
         let planned = node

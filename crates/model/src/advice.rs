@@ -12,6 +12,7 @@ mod outcome;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    capacity::PathCapacity,
     net::{Direction, Side},
     remedy::Remedy,
     text,
@@ -52,6 +53,9 @@ pub struct Advice {
     /// advised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<Text>,
+    /// Capacity of the path; absent directions are unlimited or were not measured.
+    #[serde(default, skip_serializing_if = "PathCapacity::is_unknown")]
+    pub capacity: PathCapacity,
     /// The path without any change.
     pub unchanged: Unchanged,
     /// Candidates tried, best first, including those without effect.
@@ -222,6 +226,7 @@ impl Advice {
             text: text!("nothing was tried in the lab"),
             advised: None,
             settle: None,
+            capacity: PathCapacity::default(),
             unchanged: Unchanged {
                 outcomes: Vec::new(),
                 runs: Vec::new(),

@@ -4,6 +4,7 @@
 //! read, so that another process, or the next start of the program, can undo it.
 
 pub(crate) mod commands;
+mod device;
 mod error;
 mod id;
 pub mod parse;
@@ -12,6 +13,7 @@ mod processors;
 mod queue;
 mod saved;
 mod setting;
+mod shaper;
 pub mod snippet;
 mod state;
 mod words;
@@ -27,6 +29,7 @@ pub use processors::{processors, sending};
 pub use queue::{Cake, Fq, FqCodel, Htb, Queue};
 pub use saved::{Blob, LinkMtu, QueueNode, Saved};
 pub use setting::{CONGESTION_CONTROL, Origin, Setting};
+pub use shaper::Shaper;
 pub use state::State;
 
 /// Version of [`Change`]. Schema 2 has states for files that are being written or removed.

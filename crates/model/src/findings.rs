@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    capacity::PathCapacity,
     cause::CauseCode,
     net::{Direction, IpVersion, Layer, Side},
     plan::Preset,
@@ -36,6 +37,9 @@ pub struct Findings {
     /// Address family that was analysed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<IpVersion>,
+    /// Capacity of the path; absent directions were not measured.
+    #[serde(default, skip_serializing_if = "PathCapacity::is_unknown")]
+    pub capacity: PathCapacity,
     /// Summary in one sentence.
     pub summary: Text,
     /// Causes that apply, most important first.

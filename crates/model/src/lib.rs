@@ -7,6 +7,7 @@
 //! The result of a cell is a stream of [`record`]s; [`row`] is the flat form that is printed.
 
 pub mod advice;
+pub mod capacity;
 pub mod cause;
 pub mod cell;
 pub mod change;

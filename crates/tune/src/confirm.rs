@@ -12,6 +12,7 @@ use crate::{
     probe::Prober,
     progress::advance,
     recover::{Recovery, recover},
+    reset::{RESET, resets_link},
     rollback::roll_back,
     undoing::{self, remove_rest},
 };
@@ -50,7 +51,7 @@ pub fn confirm(
 }
 
 /// Keeps a pending change like [`confirm`], or otherwise undoes it immediately, since nobody will
-/// repair the connection before the deadline.
+/// repair the connection before the deadline. A link that a step resets gets time to return.
 ///
 /// # Errors
 /// As [`confirm`]; the change is undone, at the latest at its deadline.
@@ -59,11 +60,32 @@ pub fn confirm_or_undo(
     id: &ChangeId,
     prober: &mut dyn Prober,
 ) -> Result<Confirmed, TuneError> {
-    let confirmed = confirm(env, Some(id.as_str()), prober);
+    let end = env.clock.boottime_ns() + patience(env, id).as_nanos() as u64;
+    let confirmed = loop {
+        match confirm(env, Some(id.as_str()), prober) {
+            Err(TuneError::ProbeAfter { .. }) if env.clock.boottime_ns() < end => {
+                env.clock.sleep(AGAIN);
+            }
+            other => break other,
+        }
+    };
     if confirmed.is_err() {
         let _ = undo(env, Some(id.as_str()));
     }
     confirmed
+}
+
+/// Time between two tries of new connections.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Time for new connections to succeed.
+fn patience(env: &Env<'_>, id: &ChangeId) -> Duration {
+    let change = env.folder.read(id);
+    let resets = |change: &Change| change.steps.iter().any(|s| resets_link(&s.setting));
+    match change.is_ok_and(|change| resets(&change)) {
+        true => RESET,
+        false => Duration::ZERO,
+    }
 }
 
 /// Sets a later deadline for a pending change whose new connections succeed, so that its effect can

@@ -27,6 +27,7 @@ mod prove;
 mod recover;
 mod remedies;
 mod remote;
+mod reset;
 mod rollback;
 mod setting_files;
 mod sites;
@@ -59,9 +60,10 @@ pub use prove::{Criteria, MeasureError, PAIRS, ProveError, room, whole};
 pub use recover::{Pending, Recovery, pending, recover};
 pub use remedies::{Place, Remedies, settings_of, settings_of_all};
 pub use remote::{Remote, RemoteError};
+pub use reset::{CONNECTIVITY, window};
 pub use sites::{
-    CONNECTIVITY, LocalHost, Machine, ManualHost, Measure, NotApplied, NotProved, NotSettled,
-    Person, RemoteHost, Settled, Site, Sites, command_of, not_applied, until_changed,
+    LocalHost, Machine, ManualHost, Measure, NotApplied, NotProved, NotSettled, Person, RemoteHost,
+    Settled, Site, Sites, command_of, not_applied, until_changed,
 };
 pub use toggle::{set_again, set_aside};
 pub use transaction::{Arm, apply, privileged};

@@ -286,6 +286,24 @@ impl Live {
         Ok(link::show(&mut self.nl, index)?.name)
     }
 
+    /// Returns true if packets to an address may leave over a device: the one of the route, one
+    /// below it, or any if the route is a tunnel's, which knows no device below it.
+    pub(crate) fn may_use(&mut self, device: u32, to: IpAddr) -> bool {
+        let route = route_of::lookup(&mut self.nl, route_of::Query::to(to));
+        let link = route.ok().and_then(|route| route.link);
+        let (Some(used), Ok(links)) = (link, link::list(&mut self.nl)) else {
+            return true;
+        };
+        let mut of_route = links.iter().filter(|link| link.index == used);
+        let is_tunnel = of_route.any(|link| {
+            matches!(
+                link.kind.as_deref(),
+                Some("wireguard" | "tun" | "vxlan" | "gre" | "ipip" | "sit")
+            )
+        });
+        is_tunnel || used == device || mtu::is_above(&links, device, used)
+    }
+
     /// Counters of the queue disciplines that a setting made; none if it is absent.
     pub(crate) fn counters(&mut self, setting: &Setting) -> Vec<QdiscStats> {
         let device = setting.device().and_then(|d| self.link(d).ok().flatten());

@@ -1,7 +1,9 @@
 //! Planning of a Change from settings: old values, refusals, warnings. Nothing is written.
 
 use model::{
+    capacity::LineCapacity,
     change::{CHANGE_SCHEMA, Change, ChangeId, Origin, Saved, Setting, State, Step},
+    remedy::Flow,
     text,
     text::Text,
 };
@@ -17,6 +19,10 @@ use crate::{
 pub struct Request {
     /// The settings in the order in which they are applied, with their origin.
     pub settings: Vec<(Setting, Option<Origin>)>,
+    /// Measured capacity of this host's line.
+    pub line: LineCapacity,
+    /// True to allow shapers far below that.
+    pub force: bool,
     /// Targets, as `host:port`, to which new TCP connections must succeed before and after.
     pub probes: Vec<String>,
     /// Version of the program.
@@ -34,6 +40,10 @@ pub struct Request {
 /// examined.
 pub fn plan(host: &mut dyn Host, request: &Request, id: ChangeId) -> Result<Change, TuneError> {
     let mut refusals = contradictions(&request.settings);
+    if !request.force {
+        let settings = request.settings.iter().map(|(setting, _)| setting);
+        refusals.extend(settings.filter_map(|setting| starves(setting, request.line)));
+    }
     let mut warnings = Vec::new();
     let mut steps = Vec::new();
     for (setting, origin) in &with_modules(host, &request.settings) {
@@ -161,6 +171,25 @@ fn contradictions(settings: &[(Setting, Option<Origin>)]) -> Vec<Refusal> {
         }
     }
     refusals
+}
+
+/// Least share of the measured capacity that a shaper leaves: below it, the unit is likely wrong,
+/// and the sessions of the user starve with the rest.
+const LEAST: f64 = 0.5;
+
+/// Returns the refusal of a shaper far below the capacity of the line.
+fn starves(setting: &Setting, line: LineCapacity) -> Option<Refusal> {
+    let (queue, flow) = match setting {
+        Setting::Queue { queue, .. } => (queue, Flow::Egress),
+        Setting::Ingress { queue, .. } => (queue, Flow::Ingress),
+        _ => return None,
+    };
+    let (rate_bps, measured_bps) = (queue.rate_bps()?, line.of(flow)?);
+    let reason = RefusalReason::Starves {
+        rate_bps,
+        measured_bps: measured_bps as u64,
+    };
+    ((rate_bps as f64) < LEAST * measured_bps).then(|| Refusal::new(setting, reason))
 }
 
 /// The default queue discipline is last, so that it is undone first: a queue that returns to the

@@ -22,7 +22,7 @@ use crate::{
     prove::{Criteria, MeasureError, Order, ProveError, Turns, prove},
 };
 
-pub use local::{CONNECTIVITY, LocalHost, Machine};
+pub use local::{LocalHost, Machine};
 pub use manual::{ManualHost, Person, command_of, until_changed};
 pub use remote::RemoteHost;
 pub use site::Site;

@@ -99,7 +99,7 @@ impl World {
             settings: settings.collect(),
             probes: vec!["far:22".to_owned()],
             program: "0".to_owned(),
-            created_unix_s: None,
+            ..Request::default()
         };
         plan(&mut self.host.clone(), &request, fresh_id().unwrap())
     }

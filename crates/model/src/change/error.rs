@@ -44,6 +44,12 @@ pub enum SettingError {
     /// More words than a shaper has.
     #[error("\"{0}\": write DEVICE=RATE QUEUE")]
     ShaperForm(String),
+    /// A share of a capacity that is not known.
+    #[error(
+        "{0}: a share of the capacity needs a measured one: give --findings or --advice of a run \
+         that measured this direction, or a rate"
+    )]
+    ShareOfUnknown(String),
     /// A queue discipline that is not supported.
     #[error("\"{0}\" is not a queue discipline; there are fq, fq_codel, cake, htb, pfifo, bfifo")]
     Queue(String),

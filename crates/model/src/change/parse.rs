@@ -1,7 +1,7 @@
 //! Settings as text: `cc=bbr`, `net.ipv4.tcp_ecn=1`, `eth0=fq_codel target=5ms`.
 
-use super::{CONGESTION_CONTROL, Queue, Setting, SettingError};
-use crate::{cell::is_cc, prefix::Prefix, remedy::Discipline, spec::quantity};
+use super::{CONGESTION_CONTROL, Queue, Setting, SettingError, Shaper, device::of_device};
+use crate::{capacity::LineCapacity, cell::is_cc, prefix::Prefix, remedy::Flow};
 
 /// Maximum length of a value of a kernel parameter, bytes.
 const LONGEST_VALUE: usize = 256;
@@ -71,22 +71,19 @@ impl Setting {
     /// named.
     ///
     /// # Errors
-    /// The text has another form.
+    /// The text has another form, or a share as its rate.
     pub fn parse_shape(text: &str) -> Result<Self, SettingError> {
-        let (device, queue) = shaper(text)?;
-        Ok(Self::Queue { device, queue })
+        let shaper: Shaper = text.parse()?;
+        shaper.setting(Flow::Egress, LineCapacity::default())
     }
 
     /// Reads `DEVICE=RATE [DISCIPLINE]`: an ingress shaper of the device.
     ///
     /// # Errors
-    /// The text has another form.
+    /// The text has another form, or a share as its rate.
     pub fn parse_shape_ingress(text: &str) -> Result<Self, SettingError> {
-        let (device, mut queue) = shaper(text)?;
-        if let Queue::Cake(cake) = &mut queue {
-            cake.ingress = Some(true);
-        }
-        Ok(Self::Ingress { device, queue })
+        let shaper: Shaper = text.parse()?;
+        shaper.setting(Flow::Ingress, LineCapacity::default())
     }
 
     /// Reads `mtu` or a number of bytes.
@@ -260,39 +257,6 @@ pub fn offload(name: &str) -> &str {
         "lro" | "large-receive-offload" => "rx-lro",
         kernel => kernel,
     }
-}
-
-fn shaper(text: &str) -> Result<(String, Queue), SettingError> {
-    let (device, rest) = of_device(text)?;
-    let mut words = rest.split_whitespace();
-    let rate = words.next().unwrap_or_default();
-    let bps = quantity::rate(rate)?.bps();
-    let queue = match words.next() {
-        None | Some("cake") => Discipline::Cake,
-        Some("fq_codel") => Discipline::FqCodel,
-        Some("fq") => Discipline::Fq,
-        Some(other) => {
-            return Err(SettingError::ShaperQueue(other.to_owned()));
-        }
-    };
-    match (bps, words.next()) {
-        (0, _) => Err(SettingError::ShaperRate(text.to_owned())),
-        (_, Some(more)) => Err(SettingError::ShaperForm(more.to_owned())),
-        (_, None) => Ok((device, Queue::shaper(bps, queue))),
-    }
-}
-
-/// A name by the rules of the kernel (net/core/dev.c: `dev_valid_name`, Linux 7.2), and the rest.
-fn of_device(text: &str) -> Result<(String, &str), SettingError> {
-    let (device, rest) = text
-        .split_once('=')
-        .ok_or_else(|| SettingError::NoDevice(text.to_owned()))?;
-    let odd = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
-    let wrong = device.is_empty() || device.len() > 15 || matches!(device, "." | "..");
-    if wrong || device.contains(odd) {
-        return Err(SettingError::Device(device.to_owned()));
-    }
-    Ok((device.to_owned(), rest))
 }
 
 /// `name=N` words, each name at most once and at least one of them.

@@ -4,7 +4,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, Subcommand, ValueEnum};
 use model::{
-    change::{ChangeId, Setting, SettingError, parse::Scope},
+    change::{ChangeId, Setting, SettingError, Shaper, parse::Scope},
     spec::quantity,
 };
 
@@ -16,6 +16,7 @@ use model::{
 #[command(after_help = "Examples:
   pathtwin tune plan --set cc=bbr --scope route:10.0.0.0/8
   sudo pathtwin tune apply --queue eth0=fq_codel --probe far.example:22
+  sudo pathtwin tune apply --shape wan=95% --findings findings.json --end near
   sudo pathtwin tune confirm                    (within a minute, better from a new login)
   sudo pathtwin tune undo
 States, guarantees and their limits: docs/reference/tune.md.
@@ -59,13 +60,18 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "DEVICE=QUEUE", value_parser = Setting::parse_queue)]
     pub(crate) queue: Vec<Setting>,
 
-    /// Egress shaper of a device, as "wan=47.5mbit" or "wan=47.5mbit fq_codel" (default: cake)
-    #[arg(long, value_name = "DEVICE=RATE", value_parser = Setting::parse_shape)]
-    pub(crate) shape: Vec<Setting>,
+    /// Egress shaper of a device, as "wan=47.5mbit" or "wan=47.5mbit fq_codel" (default: cake); or
+    /// "wan=95%" of the capacity that --findings or --advice have
+    #[arg(long, value_name = "DEVICE=RATE")]
+    pub(crate) shape: Vec<Shaper>,
 
     /// Ingress shaper of a device, in the same form
-    #[arg(long, value_name = "DEVICE=RATE", value_parser = Setting::parse_shape_ingress)]
-    pub(crate) shape_ingress: Vec<Setting>,
+    #[arg(long, value_name = "DEVICE=RATE")]
+    pub(crate) shape_ingress: Vec<Shaper>,
+
+    /// Allow shapers below half of the capacity that --findings or --advice have
+    #[arg(long)]
+    pub(crate) force: bool,
 
     /// Largest MSS of forwarded connections, bytes; mtu = from the MTU of their route
     #[arg(long, value_name = "BYTES|mtu", value_parser = Setting::parse_mss_clamp)]
@@ -180,9 +186,9 @@ pub(crate) struct Apply {
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<String>,
 
-    /// Time to confirm it
-    #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "60s")]
-    pub(crate) window: Duration,
+    /// Time to confirm it; default: 60s, or 120s if it resets the link of the device in use
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) window: Option<Duration>,
 
     /// Confirm at once if all new connections of --probe succeed
     #[arg(long, requires = "probe")]

@@ -9,18 +9,19 @@ mod settle;
 #[cfg(feature = "lab")]
 pub(crate) mod ssh;
 pub(crate) mod transaction;
+pub(crate) mod wanted;
 
 use std::process::ExitCode;
 
 use anyhow::anyhow;
-use tune::{Folder, NotApplied, RemoteError, TuneError};
+use tune::{NotApplied, RemoteError, TuneError};
 
 use crate::{
     cli::tune::{List, Tune, TuneForm},
     exit::{Failure, code},
     format,
 };
-use journal::{exists, path};
+use journal::{exists, folder, path};
 
 pub(crate) fn tune(command: &Tune) -> Result<ExitCode, Failure> {
     match command {
@@ -40,11 +41,7 @@ fn list(arguments: &List) -> Result<ExitCode, Failure> {
     let path = path(&arguments.journal);
     let mut all = Vec::new();
     if exists(&path)? {
-        for listed in Folder::open(&path)
-            .map_err(TuneError::from)?
-            .list()
-            .map_err(TuneError::from)?
-        {
+        for listed in folder(&path)?.list().map_err(TuneError::from)? {
             match listed.change {
                 Ok(change) => all.push(change),
                 Err(error) => format::say(format_args!("{error}")),

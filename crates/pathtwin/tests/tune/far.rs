@@ -36,6 +36,7 @@ fn advice() -> String {
         text: text!("a test"),
         advised: Some(0),
         settle: None,
+        capacity: model::capacity::PathCapacity::default(),
         unchanged: Unchanged {
             outcomes: Vec::new(),
             runs: Vec::new(),

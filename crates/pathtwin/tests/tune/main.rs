@@ -5,9 +5,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod confirmation;
+mod documents;
 mod far;
 mod privileges;
 mod proof;
+mod undoing;
 
 use std::{io::Write, path::Path, process::Stdio};
 

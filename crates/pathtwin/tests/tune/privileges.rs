@@ -2,7 +2,7 @@
 
 use std::{os::unix::fs::PermissionsExt, path::Path, process::Stdio};
 
-use super::{ECN, common::text, ecn, namespace};
+use super::{ECN, common::text, ecn, namespace, tune};
 
 /// The program as a user without privileges, who can execute it and write to a folder.
 fn as_ordinary_user(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
@@ -84,4 +84,27 @@ fn fix_names_what_an_ordinary_user_lacks_before_it_measures() {
     for part in ["nothing was measured", "CAP_NET_ADMIN", "CAP_SYS_MODULE"] {
         assert!(message.contains(part), "{part} is missing in {message}");
     }
+}
+
+/// The journals are of root, who applied the change.
+#[test]
+fn an_ordinary_user_can_neither_keep_nor_undo_a_change_of_root() {
+    if !namespace() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let journal = folder.join("journal");
+    let before = ecn();
+    let (code, message) = tune(&journal, &["apply", ECN[0], ECN[1]]);
+    assert_eq!(code, Some(0), "{message}");
+    for command in ["confirm", "undo", "status", "list"] {
+        let (code, message) = as_ordinary_user(folder, &["tune", command]);
+        assert_eq!(code, Some(3), "{command}: {message}");
+        assert!(message.contains("as root"), "{command}: {message}");
+    }
+    assert_eq!(ecn(), "1\n");
+    let (code, message) = tune(&journal, &["undo"]);
+    assert_eq!(code, Some(0), "{message}");
+    assert_eq!(ecn(), before);
 }

@@ -112,6 +112,10 @@ fn refusals() -> Vec<Refusal> {
         R::HookTaken { kind: kind() },
         R::LeftoverDevice,
         R::NoRate,
+        R::Starves {
+            rate_bps: 19_000,
+            measured_bps: 20_000_000,
+        },
         R::TableExists { table: "pathtwin" },
         R::BelowIpv4 { least: 576 },
         R::BelowIpv6 {

@@ -191,6 +191,7 @@ pub(crate) fn advice() -> Advice {
         text: Text::fixed("it changes nothing"),
         advised: Some(0),
         settle: None,
+        capacity: model::capacity::PathCapacity::default(),
         unchanged: Unchanged {
             outcomes: outcomes(30e6, 120e3),
             runs: Vec::new(),

@@ -90,6 +90,13 @@ pub enum RefusalReason {
     LeftoverDevice,
     /// A shaper of received packets without a rate.
     NoRate,
+    /// A shaper far below the measured capacity.
+    Starves {
+        /// Its rate, bit/s.
+        rate_bps: u64,
+        /// The measured capacity, bit/s.
+        measured_bps: u64,
+    },
     /// The table of the clamp exists.
     TableExists {
         /// Its name.
@@ -296,6 +303,14 @@ impl RefusalReason {
             ),
             Self::LeftoverDevice => text!("an intermediate device is left of an earlier change"),
             Self::NoRate => text!("without a rate, no queue forms after the line"),
+            Self::Starves {
+                rate_bps,
+                measured_bps,
+            } => text!(
+                "{rate} is less than half of the measured capacity of {capacity}",
+                rate = Value::Bps(*rate_bps as f64),
+                capacity = Value::Bps(*measured_bps as f64)
+            ),
             route => route.text_of_route(),
         }
     }
@@ -344,6 +359,7 @@ impl RefusalReason {
                 "`tc filter show dev DEVICE ingress` shows whose it is; remove it there first"
             ),
             Self::NoRate => text!("give a rate below that of the line"),
+            Self::Starves { .. } => text!("check its unit, or confirm it with --force"),
             Self::TableExists { table } => text!(
                 "`nft list table inet {table}` shows it; `tune list` whose it is",
                 table = *table

@@ -101,6 +101,24 @@ pub(super) fn restore(
 /// The devices on top of a device, directly or not: their MTU follows it down, never up
 /// (net/8021q/vlan.c: `vlan_device_event`; net/bridge/br_if.c: `br_mtu_auto_adjust`).
 fn above(links: &[Link], index: u32) -> Vec<LinkMtu> {
+    let found = indexes_above(links, index);
+    let of = |l: &Link| LinkMtu {
+        device: l.name.clone(),
+        bytes: l.mtu,
+    };
+    links
+        .iter()
+        .filter(|l| found.contains(&l.index))
+        .map(of)
+        .collect()
+}
+
+/// Returns true if a device is on top of another one, directly or not.
+pub(super) fn is_above(links: &[Link], below: u32, index: u32) -> bool {
+    indexes_above(links, below).contains(&index)
+}
+
+fn indexes_above(links: &[Link], index: u32) -> BTreeSet<u32> {
     let mut found = BTreeSet::from([index]);
     loop {
         let more: Vec<u32> = links
@@ -115,15 +133,7 @@ fn above(links: &[Link], index: u32) -> Vec<LinkMtu> {
         found.extend(more);
     }
     found.remove(&index);
-    let of = |l: &Link| LinkMtu {
-        device: l.name.clone(),
-        bytes: l.mtu,
-    };
-    links
-        .iter()
-        .filter(|l| found.contains(&l.index))
-        .map(of)
-        .collect()
+    found
 }
 
 /// The two ends of a veth name each other; neither is above the other.

@@ -22,12 +22,10 @@ use crate::{
     observer::Unobserved,
     probe::NewTcp,
     prove::evidence,
+    reset::CONNECTIVITY,
     toggle::{set_again, set_aside},
     transaction::{Arm, apply, privileged},
 };
-
-/// Default time in which a change must be confirmed or prolonged.
-pub const CONNECTIVITY: Duration = Duration::from_secs(60);
 
 /// Host whose settings are changed, with its journals.
 pub trait Machine {

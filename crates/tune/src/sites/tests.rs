@@ -69,7 +69,7 @@ fn planned(value: &str) -> Change {
         settings: vec![(setting, None)],
         probes: Vec::new(),
         program: "0".to_owned(),
-        created_unix_s: None,
+        ..Request::default()
     };
     let plan = crate::plan(
         &mut host as &mut dyn Host,

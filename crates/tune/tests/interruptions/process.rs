@@ -117,7 +117,7 @@ pub fn plan(seed: u64, probe: &str) -> Change {
             settings: settings.clone(),
             probes: probe.split_whitespace().map(str::to_owned).collect(),
             program: "test".to_owned(),
-            created_unix_s: None,
+            ..Request::default()
         };
         // The same id for all processes of the case.
         let id = ChangeId::from_random([seed as u8; 16]);

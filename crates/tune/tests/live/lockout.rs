@@ -6,6 +6,9 @@ use std::{
     os::fd::AsRawFd,
 };
 
+use model::capacity::LineCapacity;
+use tune::CONNECTIVITY;
+
 use super::*;
 
 const TARGET: &str = "10.1.0.2:7777";
@@ -117,6 +120,103 @@ fn a_larger_mtu_without_a_probe_is_noted() {
     assert!(warns("v0=1600", &[]));
     assert!(!warns("v0=1400", &[]));
     assert!(!warns("v0=1600", &[TARGET]));
+}
+
+/// A rate in kbit/s given as Mbit/s starves the sessions of the user too.
+#[test]
+fn a_shaper_far_below_the_measured_capacity_is_refused_unless_forced() {
+    if !scene() {
+        return;
+    }
+    let shaped = |rate: &str, force: bool| {
+        let request = Request {
+            settings: vec![(
+                Setting::parse_shape(&format!("v0={rate} fq")).unwrap(),
+                None,
+            )],
+            line: LineCapacity {
+                egress_bps: Some(50e6),
+                ingress_bps: None,
+            },
+            force,
+            ..Request::default()
+        };
+        plan(&mut Live::open().unwrap(), &request, fresh_id().unwrap())
+    };
+    let reasons = |planned: Result<Change, TuneError>| match planned {
+        Ok(_) => String::new(),
+        Err(error) => error.to_string(),
+    };
+    let refused = reasons(shaped("47.5kbit", false));
+    assert!(
+        refused.contains("less than half") && refused.contains("50 Mbit/s"),
+        "{refused}"
+    );
+    assert!(refused.contains("--force"), "{refused}");
+    // This kernel may lack the queue.
+    for (rate, force) in [("47.5mbit", false), ("25mbit", false), ("47.5kbit", true)] {
+        let message = reasons(shaped(rate, force));
+        assert!(!message.contains("less than half"), "{rate}: {message}");
+    }
+}
+
+/// Drivers reset the link for some settings of a device; a switch and DHCP need up to a minute.
+#[test]
+fn a_reset_of_the_only_link_gets_more_time_to_return() {
+    if !scene() {
+        return;
+    }
+    sh("ip link add w0 type veth peer name w1 && ip link set w0 up && ip link set w1 up");
+    sh("ip addr add 10.2.0.1/24 dev w0");
+    let window = |setting: &str, probes: &[&str]| {
+        let settings = match setting {
+            "mtu" => Setting::parse_mtu("v0=1400"),
+            _ => Setting::parse_offload("v0=gso off"),
+        };
+        let plan = planned_with(&[settings.unwrap()], probes).unwrap();
+        tune::window(&mut Live::open().unwrap(), &plan)
+    };
+    assert_eq!(window("mtu", &[TARGET]), CONNECTIVITY);
+    assert!(window("offload", &[TARGET]) > CONNECTIVITY);
+    assert!(window("offload", &[]) > CONNECTIVITY);
+    assert_eq!(window("offload", &["10.2.0.2:22"]), CONNECTIVITY, "another");
+    assert!(window("offload", &["10.2.0.2:22", TARGET]) > CONNECTIVITY);
+}
+
+/// A probe that fails while the link is reset is tried again before the change is undone.
+#[test]
+fn a_link_that_returns_within_seconds_is_waited_for() {
+    let Some(far) = Far::new("true") else {
+        return;
+    };
+    let offload = Setting::parse_offload("v0=gso off").unwrap();
+    let mut down = false;
+    let rollback = applied_with_probe(&[offload], &[TARGET], |env| {
+        let pending = env.folder.list().unwrap().pop().unwrap();
+        let id = pending.change.unwrap().id;
+        // As a driver does that resets it.
+        far.ns.run(|| sh("ip link set v1 down")).unwrap();
+        let mut prober = Counted(0, &far.ns);
+        let kept = tune::confirm_or_undo(env, &id, &mut prober);
+        assert!(kept.is_ok(), "{kept:?}");
+        assert_eq!(prober.0, 2);
+        down = true;
+    });
+    assert!(down && rollback.is_complete(), "{rollback}");
+}
+
+/// The first connection fails at once; then the link is up again.
+struct Counted<'a>(u32, &'a Netns);
+
+impl Prober for Counted<'_> {
+    fn connect(&mut self, target: &str) -> std::io::Result<()> {
+        self.0 += 1;
+        if self.0 == 1 {
+            self.1.run(|| sh("ip link set v1 up")).unwrap();
+            return Err(std::io::ErrorKind::HostUnreachable.into());
+        }
+        NewTcp.connect(target)
+    }
 }
 
 /// Settings of the device that all connections use are not touched before somebody can undo them.

@@ -5,6 +5,7 @@ use model::{
         ADVICE_SCHEMA, Advice, Change, Effect, Goal, NotTried, Origin, Outcome, Tried, Unchanged,
         guards::GAIN,
     },
+    capacity::PathCapacity,
     remedy::Location,
     text,
     text::{Text, Value},
@@ -16,7 +17,7 @@ use super::{
     field::Field,
     judge::{Worth, broken, by_member, changes, medians},
     objective::Objective,
-    recipe::Candidate,
+    recipe::{Candidate, capacity_bps},
 };
 
 /// All that a trial ended with.
@@ -75,6 +76,7 @@ pub(super) fn advice(ended: &Ended<'_>) -> Advice {
         text: answer(ended, &tried, advised, &before),
         advised,
         settle: settle(ended, &tried, advised),
+        capacity: PathCapacity::of(|way| capacity_bps(&ended.twin.path, way)),
         unchanged: Unchanged {
             outcomes: before,
             runs: unchanged.iter().map(|s| s.name.clone()).collect(),

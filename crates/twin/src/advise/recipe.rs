@@ -105,13 +105,18 @@ fn of_host(path: &Path, side: Side) -> Vec<Candidate> {
     all
 }
 
+/// What a direction carries, bit/s of IP packets.
+pub(super) fn capacity_bps(path: &Path, direction: Direction) -> Option<f64> {
+    match path.underlay.line(direction).rate_bps.as_ref()?.value {
+        Limit::At(rate) => Some(path.wire(Layer::Underlay).ip_bps(rate)),
+        Limit::Unlimited => None,
+    }
+}
+
 /// Egress and ingress shapers of a host.
 fn shapers(path: &Path, side: Side) -> impl Iterator<Item = Action> {
     let directions = [Direction::Down, Direction::Up];
-    let rate = |direction| match path.underlay.line(direction).rate_bps.as_ref()?.value {
-        Limit::At(rate) => Some(shaped_bps(path.wire(Layer::Underlay).ip_bps(rate))),
-        Limit::Unlimited => None,
-    };
+    let rate = |direction| capacity_bps(path, direction).map(shaped_bps);
     let all: Vec<Action> = directions
         .into_iter()
         .filter_map(|direction| Some((direction, rate(direction)?)))

@@ -28,10 +28,10 @@ use crate::{
     commands::{
         measure::{Progress, Reached},
         tune::{
-            apply,
             prove::{Proving, in_turns},
             ssh::Ssh,
             transaction::here,
+            wanted,
         },
     },
     exit::{Failure, code},
@@ -58,8 +58,8 @@ pub(super) fn prove(
     let is_on_far = best.is_on(Side::Far);
     let line = far.control().ip();
     let toward = arguments.far.via.first().copied().unwrap_or(line);
-    let near = apply::of_end(&best.remedies, Side::Near, line, toward)?;
-    let near = match apply::plan_of(near, Vec::new()) {
+    let near = wanted::of_end(&best.remedies, Side::Near, line, toward)?;
+    let near = match wanted::plan_of(near) {
         Err(TuneError::Refused(all)) => {
             let all = all.iter().map(Refusal::text);
             return Ok(not_applied(&text!("this host"), all));

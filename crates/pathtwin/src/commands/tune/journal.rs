@@ -1,8 +1,11 @@
 //! The folder of journals.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use tune::{BootClock, Env, Folder, Live, TuneError, Unobserved};
 
 use crate::{
@@ -32,12 +35,23 @@ pub(super) fn exists(path: &Path) -> Result<bool, Failure> {
         .map_err(|e| Failure::new(code::LACKS, e))
 }
 
+/// Opens a folder of journals. Only its owner may read those of others.
+pub(super) fn folder(path: &Path) -> Result<Folder, Failure> {
+    let denied = std::fs::read_dir(path).is_err_and(|e| e.kind() == ErrorKind::PermissionDenied);
+    if denied {
+        let path = path.display();
+        let error = anyhow!("the journals in {path} are not for this user; run it as root");
+        return Err(Failure::new(code::LACKS, error));
+    }
+    Ok(Folder::open(path).map_err(TuneError::from)?)
+}
+
 /// Calls `act` with the running kernel and a folder of journals.
 pub(super) fn with_host<T>(
     journal: &Journal,
     act: impl FnOnce(&mut Env<'_>) -> Result<T, TuneError>,
 ) -> Result<T, Failure> {
-    let folder = Folder::open(&path(journal)).map_err(TuneError::from)?;
+    let folder = folder(&path(journal))?;
     let mut host = Live::open().map_err(TuneError::from)?;
     let mut env = Env {
         folder: &folder,

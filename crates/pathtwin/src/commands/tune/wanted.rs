@@ -1,0 +1,200 @@
+//! The settings that the user names, or that documents propose.
+
+use std::{
+    net::IpAddr,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use anyhow::{Context, anyhow};
+use model::{
+    advice::Advice,
+    capacity::LineCapacity,
+    change::{Change, Origin, Setting, SettingError},
+    findings::Findings,
+    net::Side,
+    remedy::{Flow, Remedy},
+};
+use tune::{Live, Operation, Place, Request, TuneError};
+
+use crate::{
+    cli::tune::{End, Settings},
+    document,
+    exit::{Failure, code},
+    format,
+};
+
+pub(crate) type Wanted = Vec<(Setting, Option<Origin>)>;
+
+/// The plan of the settings that the user names.
+pub(super) fn planned(settings: &Settings) -> Result<Change, Failure> {
+    let proposed = Proposed::of(settings)?;
+    let line = proposed.line;
+    Ok(planned_as(Request {
+        settings: wanted(settings, proposed)?,
+        probes: settings.probe.clone(),
+        line,
+        force: settings.force,
+        ..Request::default()
+    })?)
+}
+
+/// The plan of settings of this host.
+///
+/// # Errors
+/// As [`tune::plan`]; the kernel has no random numbers.
+pub(crate) fn plan_of(settings: Wanted) -> Result<Change, TuneError> {
+    planned_as(Request {
+        settings,
+        ..Request::default()
+    })
+}
+
+fn planned_as(request: Request) -> Result<Change, TuneError> {
+    let request = Request {
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        created_unix_s: SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .ok()
+            .map(|since| since.as_secs()),
+        ..request
+    };
+    let id = tune::fresh_id().map_err(Operation::MakeId.failed())?;
+    tune::plan(&mut Live::open()?, &request, id)
+}
+
+/// The given settings, before those that documents propose.
+fn wanted(settings: &Settings, proposed: Proposed) -> Result<Wanted, Failure> {
+    let all =
+        given(settings, proposed.line).map_err(|error| Failure::new(code::USE, anyhow!(error)))?;
+    if all.is_empty() && settings.findings.is_none() && settings.advice.is_none() {
+        let why = "no setting to change; for example --set cc=bbr, --queue eth0=fq_codel";
+        return Err(Failure::new(code::USE, anyhow!(why)));
+    }
+    let mut all: Wanted = all.into_iter().map(|setting| (setting, None)).collect();
+    for (setting, origin) in proposed.settings {
+        match all.iter().find(|(given, _)| given.is_same_place(&setting)) {
+            Some((given, _)) if *given != setting => {
+                format::say(format_args!("not changed: {setting} ({given} is given)"));
+            }
+            Some(_) => {}
+            None => all.push((setting, origin)),
+        }
+    }
+    Ok(all)
+}
+
+/// The settings of options.
+fn given(settings: &Settings, line: LineCapacity) -> Result<Vec<Setting>, SettingError> {
+    let mut all = Vec::new();
+    for text in &settings.set {
+        all.push(Setting::parse_set(text, settings.scope)?);
+    }
+    all.extend(settings.queue.iter().cloned());
+    for (shapers, flow) in [
+        (&settings.shape, Flow::Egress),
+        (&settings.shape_ingress, Flow::Ingress),
+    ] {
+        for shaper in shapers {
+            all.push(shaper.setting(flow, line)?);
+        }
+    }
+    let named = [
+        &settings.mss_clamp,
+        &settings.offload,
+        &settings.receive_steering,
+        &settings.transmit_steering,
+        &settings.rings,
+        &settings.channels,
+        &settings.module,
+        &settings.queue_length,
+        &settings.mtu,
+    ];
+    all.extend(named.into_iter().flatten().cloned());
+    let several = settings.udp_gro_forwarding.iter();
+    all.extend(several.flat_map(|several| several.0.iter().cloned()));
+    Ok(all)
+}
+
+/// What a document proposes for this host, and the capacity of its line.
+#[derive(Default)]
+struct Proposed {
+    settings: Wanted,
+    line: LineCapacity,
+}
+
+impl Proposed {
+    fn of(settings: &Settings) -> Result<Self, Failure> {
+        let Some(end) = settings.end else {
+            return Ok(Self::default());
+        };
+        match (&settings.findings, &settings.advice, settings.toward) {
+            (Some(name), ..) => Self::of_findings(name, end.into()),
+            (None, Some(name), Some(toward)) => Self::of_advice(name, end.into(), toward),
+            _ => Ok(Self::default()),
+        }
+    }
+
+    fn of_findings(name: &str, side: Side) -> Result<Self, Failure> {
+        let findings = Findings::parse(&text_of(name)?)
+            .with_context(|| name.to_owned())
+            .map_err(|e| Failure::new(code::USE, e))?;
+        let remedies = tune::settings_of(&findings, side);
+        for not in &remedies.not {
+            format::say(format_args!("not changed: {not}"));
+        }
+        Ok(Self {
+            settings: remedies.settings,
+            line: findings.capacity.of_end(side),
+        })
+    }
+
+    /// The remedies that an Advice has for this end, with the devices on the route to the other.
+    fn of_advice(name: &str, side: Side, toward: IpAddr) -> Result<Self, Failure> {
+        let advice = Advice::parse(&text_of(name)?)
+            .with_context(|| name.to_owned())
+            .map_err(|e| Failure::new(code::USE, e))?;
+        let settings = match advice.advised() {
+            Some(best) => of_end(&best.remedies, side, toward, toward)?,
+            None => {
+                format::say(format_args!("the advice is to change nothing"));
+                Wanted::new()
+            }
+        };
+        Ok(Self {
+            settings,
+            line: advice.capacity.of_end(side),
+        })
+    }
+}
+
+/// The settings of an end for remedies. `line` is the other end's address on the path itself,
+/// `toward` that of the connections.
+pub(crate) fn of_end(
+    remedies: &[Remedy],
+    side: Side,
+    line: IpAddr,
+    toward: IpAddr,
+) -> Result<Wanted, Failure> {
+    let mut host = Live::open().map_err(TuneError::from)?;
+    let tunnel = (toward != line).then_some(toward);
+    let place = Place::of(&mut host, Some(line), tunnel).map_err(TuneError::from)?;
+    let found = tune::settings_of_all(remedies, side, &place);
+    for not in &found.not {
+        format::say(format_args!("not changed: {not}"));
+    }
+    Ok(found.settings)
+}
+
+impl From<End> for Side {
+    fn from(end: End) -> Self {
+        match end {
+            End::Near => Side::Near,
+            End::Far => Side::Far,
+        }
+    }
+}
+
+pub(super) fn text_of(name: &str) -> Result<Vec<u8>, Failure> {
+    document::file(name)
+        .unwrap_or_else(|| Err(Failure::new(code::USE, anyhow!("{name}: no such file"))))
+}
