@@ -126,6 +126,16 @@ pub(super) fn loss(
             longer(),
         )),
         Some(lost) if lost > 0.0 && lost <= most.max(2.0 * needed) => Ok((lost, From::Tcp)),
+        // That TCP loses more than that does not exclude what UDP was too short to see.
+        Some(lost) if lost > 0.0 && most >= needed => Err(undecided(
+            text!(
+                "TCP loses {lost}, UDP below capacity at most {most}, and {needed} would explain this goodput",
+                lost = percent(lost),
+                most = percent(most),
+                needed = percent(needed)
+            ),
+            longer(),
+        )),
         Some(lost) if lost > 0.0 => Err(ruled_out(text!(
             "TCP loses {lost}, UDP below capacity at most {most}: TCP causes its losses itself",
             lost = percent(lost),
