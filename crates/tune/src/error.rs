@@ -46,6 +46,8 @@ pub enum TuneError {
     },
     /// Nothing was changed: the keeper did not start.
     NoKeeper(#[source] io::Error),
+    /// The keeper died while the change was applied.
+    KeeperDied,
     /// Nothing was changed: another command is running.
     Busy,
     /// A step failed, and all was undone.
@@ -125,6 +127,7 @@ impl TuneError {
             Self::NoKeeper(error) => {
                 unchanged(text!("the keeper did not start: {error}", error = error))
             }
+            Self::KeeperDied => text!("its keeper died"),
             Self::Step {
                 step,
                 setting,

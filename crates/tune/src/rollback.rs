@@ -88,14 +88,16 @@ fn one(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Option<Left>,
         }
     }
     let now = env.host.read(setting)?;
-    if now == step.old {
+    // Masks that an interrupted rollback has restored may be of fewer queues.
+    let is_restored = matches!(now, Saved::Processors { .. }) && is_back(&step.old, &now);
+    if now == step.old || is_restored {
         return Ok(None);
     }
     let drifted = step
         .new
         .as_ref()
         .filter(|new| !unfinished && !same_value(new, &now) && !same_value(&step.old, &now));
-    if drifted.is_some() {
+    if drifted.is_some() || is_lost(&step.old, &now) {
         return Ok(Some(Left::Drifted(Drift {
             setting: setting.clone(),
             now: brief(&now),
@@ -110,6 +112,12 @@ fn one(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Option<Left>,
     }
 }
 
+/// Returns true if a route that existed is gone: a change replaces it; only somebody else, or the
+/// kernel as its device goes down, removes it.
+fn is_lost(old: &Saved, now: &Saved) -> bool {
+    matches!((old, now), (Saved::Route { .. }, Saved::NoRoute))
+}
+
 /// Returns true if the old value is restored. The kernel's default queue discipline may be of
 /// another kind, if its default has changed since; then one of the old kind is set, with a handle.
 fn is_back(old: &Saved, now: &Saved) -> bool {
@@ -121,6 +129,19 @@ fn is_back(old: &Saved, now: &Saved) -> bool {
         // Removed or new queues have no old value.
         (Saved::Processors { masks: old }, Saved::Processors { masks: now }) => {
             old.iter().zip(now).all(|(old, now)| old == now)
+        }
+        (
+            Saved::Mtu { .. },
+            Saved::Mtu {
+                routes: present, ..
+            },
+        ) => {
+            let mut old = old.clone();
+            if let Saved::Mtu { routes, .. } = &mut old {
+                // A device that went down has lost routes, changed or not.
+                routes.retain(|route| present.contains(route));
+            }
+            old == *now
         }
         _ => old == now,
     }

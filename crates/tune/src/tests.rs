@@ -104,15 +104,22 @@ impl World {
         plan(&mut self.host.clone(), &request, fresh_id().unwrap())
     }
 
+    /// Applies a plan; a keeper that is dead dies after that.
     fn apply(&self, plan: &Change, keeper: ProcessId, stop: usize) -> Result<Change, TuneError> {
         let mut observer = StopAt(stop, Vec::new());
         let mut arm = Arm {
             window: WINDOW,
             controller: DEAD,
-            keeper: &mut |_: &ChangeId| Ok(keeper),
+            keeper: &mut |_: &ChangeId| Ok(alive()),
             prober: &mut Reachable(true),
         };
-        self.with(&mut observer, |env| apply(env, plan, &mut arm))
+        let applied = self.with(&mut observer, |env| apply(env, plan, &mut arm));
+        let folder = Folder::open(self.folder.path()).unwrap();
+        if let Ok(change) = folder.read(&plan.id) {
+            let keeper = change.keeper.map(|_| keeper);
+            folder.write(&Change { keeper, ..change }).unwrap();
+        }
+        applied
     }
 
     fn recover(&self) -> Result<Recovery, TuneError> {

@@ -15,7 +15,7 @@ use crate::{
     observer::{Interrupted, Point},
     probe::Prober,
     progress::{advance, undone_because, write},
-    recover::{Recovery, recover},
+    recover::{Recovery, is_alive, recover},
     rollback::roll_back,
 };
 
@@ -134,7 +134,7 @@ fn steps(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
         }
     }
     let last = change.steps.len().saturating_sub(1);
-    match advance(env, change, State::Applied) {
+    match kept(change).and_then(|()| advance(env, change, State::Applied)) {
         Ok(()) => Ok(()),
         Err(TuneError::Interrupted(stop)) => Err(stop.into()),
         Err(other) => Err(undone(env, change, last, other)?),
@@ -163,7 +163,16 @@ fn undone(
     })
 }
 
+/// Nobody would undo a change without a keeper.
+fn kept(change: &Change) -> Result<(), TuneError> {
+    match change.keeper.is_some_and(is_alive) {
+        true => Ok(()),
+        false => Err(TuneError::KeeperDied),
+    }
+}
+
 fn one(env: &mut Env<'_>, change: &mut Change, step: usize) -> Result<(), TuneError> {
+    kept(change)?;
     advance(env, change, State::Applying { step })?;
     env.observer.at(&Point::BeforeWrite(step))?;
     let (setting, old) = {

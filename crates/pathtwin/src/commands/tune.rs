@@ -92,7 +92,9 @@ impl From<TuneError> for Failure {
                 exit: Some(exit @ 1..=4),
                 ..
             }) => *exit as u8,
-            E::Step { .. } | E::Host(_) | E::Remote(_) | E::Interrupted(_) => code::FAILED,
+            E::KeeperDied | E::Step { .. } | E::Host(_) | E::Remote(_) | E::Interrupted(_) => {
+                code::FAILED
+            }
         };
         Self::new(code, anyhow!(error))
     }

@@ -289,6 +289,7 @@ fn errors() -> Vec<TuneError> {
             error: io::ErrorKind::ConnectionRefused.into(),
         },
         TuneError::NoKeeper(denied()),
+        TuneError::KeeperDied,
         TuneError::Busy,
         TuneError::Step {
             step: 1,

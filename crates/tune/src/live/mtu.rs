@@ -87,15 +87,21 @@ pub(super) fn restore(
     if let Some(bytes) = ipv6_bytes.filter(|b| ipv6_mtu(device).is_some_and(|now| now != *b)) {
         sysctl::write(&ipv6_parameter(device), &bytes.to_string())?;
     }
-    let now: BTreeSet<Vec<u8>> = table::entries(nl)?
-        .iter()
-        .map(|entry| entry.bytes().to_vec())
-        .collect();
-    for route in routes.iter().filter(|route| !now.contains(&route.0)) {
+    let now = table::entries(nl)?;
+    for route in routes {
         let entry = Entry::from_bytes(&route.0).ok_or_else(|| HostError::unusable(setting))?;
-        table::replace(nl, &entry)?;
+        // The kernel changes routes with the MTU of their device, and removes none.
+        let changed = now.iter().find(|now| is_same_route(now, &entry));
+        if changed.is_some_and(|now| now.bytes() != entry.bytes()) {
+            table::replace(nl, &entry)?;
+        }
     }
     Ok(())
+}
+
+fn is_same_route(a: &Entry, b: &Entry) -> bool {
+    let key = |e: &Entry| (e.prefix(), e.table(), e.priority(), e.link(), e.via());
+    key(a) == key(b)
 }
 
 /// The devices on top of a device, directly or not: their MTU follows it down, never up

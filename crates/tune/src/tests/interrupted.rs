@@ -61,6 +61,31 @@ fn a_killed_controller_is_noticed_by_the_keeper_without_any_other_start() {
     }
 }
 
+/// Nobody would undo it at its deadline.
+#[test]
+fn a_change_whose_keeper_dies_while_it_is_applied_is_undone_by_its_controller() {
+    let world = World::new();
+    let before = world.host.dump();
+    let plan = world.plan(NEW).unwrap();
+    let mut arm = Arm {
+        window: WINDOW,
+        controller: DEAD,
+        keeper: &mut |_: &ChangeId| Ok(DEAD),
+        prober: &mut Reachable(true),
+    };
+    let failed = world.with(&mut Unobserved, |env| apply(env, &plan, &mut arm));
+    let Err(TuneError::Step {
+        error, rollback, ..
+    }) = failed
+    else {
+        panic!("{failed:?}");
+    };
+    assert!(matches!(*error, TuneError::KeeperDied), "{error}");
+    assert!(rollback.is_complete());
+    assert_eq!(world.host.dump(), before);
+    assert_eq!(world.journal()[0].state, State::RolledBack);
+}
+
 #[test]
 fn a_failed_step_undoes_the_previous_ones() {
     let world = World::new();

@@ -1,82 +1,40 @@
 //! A test case: a host, a plan, an interruption, and the comparison.
 
 use std::{
-    path::Path,
-    process::{Command, ExitCode},
-    time::Duration,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode, ExitStatus},
 };
 
-use model::change::{Change, State};
-use sys::{Netns, clock::Instant};
+use model::change::{Change, State, Step};
+use sys::Netns;
 use tune::{Folder, NewTcp, Prober, Recovery, TuneError, Unobserved};
 
 use super::{
+    after::{self, wait_for_keeper},
     disk::Disk,
-    process::{self, Stop, What},
+    kind::Kind,
+    process::{self, Act, What},
     scene::{self, Random},
 };
 
-/// Longest time for the keeper to end after the deadline.
-const TIMEOUT: Duration = Duration::from_secs(20);
-
-/// Interruption of the transaction.
-#[derive(Clone, Copy, Debug)]
-enum Interruption {
-    /// The controller is killed at a point; the keeper undoes.
-    Controller(usize),
-    /// Both are killed at a point; the next start undoes.
-    Both(usize),
-    /// The keeper is killed while it undoes; the next start completes it.
-    Keeper(usize),
-    /// It is suspended and applied again in turns, and the controller is killed at a point; the
-    /// keeper undoes it at the deadline.
-    Turns(usize),
-    /// The same, and the keeper is killed before.
-    TurnsBoth(usize),
-    /// No confirmation.
-    Deadline,
-    /// The device goes down and up; no confirmation.
-    LinkDown,
-    /// The change itself drops every packet: it cannot be confirmed.
-    Blackhole,
-    /// The clock jumps by this many days, in a guest only.
-    Clock(i64),
-    /// The disk with the journals is full from a point on.
-    Full(usize),
-    /// It becomes read-only after the change was applied.
-    ReadOnly,
-    /// The power is cut at a point: all processes end, and the host starts as it always does.
-    PowerOff(usize),
-    /// The folder of journals disappears.
-    NoJournal,
-    /// It is confirmed and undone later.
-    Undone,
-    /// It is confirmed.
-    Confirmed,
+/// A case on a host.
+struct Case {
+    seed: u64,
+    kind: Kind,
+    plan: Change,
+    journal: PathBuf,
+    /// The system's files.
+    root: PathBuf,
+    disk: Option<Disk>,
+    random: Random,
 }
 
-fn interruption(random: &mut Random) -> Interruption {
-    // A transaction of some six steps has about forty points.
-    let point = random.below(45) as usize;
-    // Two turns of such a plan have some forty more.
-    let later = 20 + random.below(80) as usize;
-    match random.below(32) {
-        0..=3 => Interruption::Controller(point),
-        4..=7 => Interruption::Both(point),
-        8..=9 => Interruption::Keeper(point),
-        10 => Interruption::Deadline,
-        11..=12 => Interruption::LinkDown,
-        13 => Interruption::NoJournal,
-        14..=15 => Interruption::Undone,
-        16..=18 => Interruption::Turns(later),
-        19 => Interruption::TurnsBoth(later),
-        20..=21 => Interruption::Blackhole,
-        22..=23 => Interruption::Clock([-3650, 3650, 400][random.below(3) as usize]),
-        24..=26 => Interruption::Full(point),
-        27 => Interruption::ReadOnly,
-        28..=30 => Interruption::PowerOff(point),
-        _ => Interruption::Confirmed,
-    }
+/// End of a case.
+enum End {
+    /// Everything is as before.
+    Old,
+    /// Everything is as in this dump.
+    Kept(String),
 }
 
 /// Runs a case in a separate namespace; fails if the host is left changed.
@@ -87,267 +45,268 @@ pub fn run(seed: u64) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut random = Random(seed);
+    let kind = Kind::of(seed);
     scene::set_up(&mut random);
-    let interruption = interruption(&mut random);
+    let root = tempfile::tempdir().unwrap();
+    scene::files(root.path(), &mut random);
     let folder = tempfile::tempdir().unwrap();
-    let disk = match interruption {
-        Interruption::Full(_) | Interruption::ReadOnly => Some(Disk::new(folder.path())),
-        _ => None,
+    let disk = kind.needs_disk().then(|| Disk::new(folder.path()));
+    let _peer = (kind == Kind::Blackhole).then(scene::peer);
+    let mut case = Case {
+        seed,
+        kind,
+        plan: process::plan(seed, probe(kind)),
+        journal: folder.path().join("journal"),
+        root: root.path().to_owned(),
+        disk,
+        random,
     };
-    let _peer = match interruption {
-        Interruption::Blackhole => Some(scene::peer()),
-        _ => None,
-    };
-    let journal = folder.path().join("journal");
-    let before = scene::dump();
-    let result = interrupt(seed, interruption, &journal, disk.as_ref());
-    let after = scene::dump();
-    // Restored routes may be listed in another order.
-    let (before, after) = match interruption {
-        Interruption::LinkDown => (scene::sorted(&before), scene::sorted(&after)),
-        _ => (before, after),
-    };
-    let verdict = result.and_then(|kept| match (kept, after == before) {
-        (false, true) | (true, false) => Ok(()),
-        (false, false) => Err(scene::difference(&before, &after)),
-        (true, true) => Err("a confirmed change changed nothing".to_owned()),
-    });
-    match verdict {
+    if case.plan.steps.is_empty() || (kind == Kind::Clock && !scene::is_guest()) {
+        println!("nothing to do {seed} {kind:?}");
+        return ExitCode::SUCCESS;
+    }
+    let before = case.dump();
+    match case.interrupt().and_then(|end| case.judge(end, before)) {
         Ok(()) => {
-            println!("ok {seed} {interruption:?}");
+            println!("ok {seed} {kind:?}");
             ExitCode::SUCCESS
         }
         Err(why) => {
-            println!("FAILED {seed} {interruption:?}\n{why}");
+            println!("FAILED {seed} {kind:?}\n{why}");
+            for step in &case.plan.steps {
+                println!("  {} (before {:?})", step.setting, step.old);
+            }
             ExitCode::FAILURE
         }
     }
 }
 
-/// Applies and interrupts; returns true if the change is to be kept.
-fn interrupt(
-    seed: u64,
-    interruption: Interruption,
-    journal: &Path,
-    disk: Option<&Disk>,
-) -> Result<bool, String> {
-    use Interruption as I;
-    const NEVER: usize = 100_000;
-    let at = |point, what| Stop { point, what };
-    let never = at(NEVER, What::Kill);
-    let (controller, keeper, window) = match interruption {
-        I::Controller(point) | I::Turns(point) => (at(point, What::Kill), NEVER, 3000),
-        I::Both(point) | I::TurnsBoth(point) | I::PowerOff(point) => {
-            (at(point, What::KillBoth), NEVER, 3000)
-        }
-        I::Full(point) => (at(point, What::Fill), NEVER, 1500),
-        I::Keeper(point) => (never, point, 800),
-        I::Deadline | I::LinkDown | I::NoJournal | I::Blackhole | I::ReadOnly => {
-            (never, NEVER, 800)
-        }
-        I::Clock(_) => (never, NEVER, 3000),
-        I::Undone | I::Confirmed => (never, NEVER, 60_000),
-    };
-    let probe = match interruption {
-        I::Blackhole => scene::PEER,
+fn probe(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Blackhole => scene::PEER,
         _ => "",
-    };
-    let plan = process::plan(seed, probe);
-    if plan.steps.is_empty() {
-        return Ok(false);
     }
-    let turns = match interruption {
-        I::Turns(_) | I::TurnsBoth(_) => 2,
-        _ => 0,
-    };
-    let status = Command::new(std::env::current_exe().unwrap())
-        .arg("--controller")
-        .arg(journal)
-        .args([
-            seed.to_string(),
-            format!("{controller},{keeper}"),
-            window.to_string(),
-            turns.to_string(),
-            probe.to_owned(),
-        ])
-        .status()
-        .unwrap();
-    let killed = status.code().is_none();
-    let may_fail = matches!(interruption, I::Full(_));
-    if !killed && !status.success() && !may_fail {
-        return Err("the controller failed".to_owned());
-    }
-    match interruption {
-        I::Blackhole => unconfirmed(journal)?,
-        I::Clock(days) => return clock_jumps(journal, &plan, days).map(|()| false),
-        I::ReadOnly => disk.ok_or("no disk")?.read_only(),
-        I::PowerOff(_) => return power_off(seed, journal).map(|()| false),
-        I::LinkDown => {
-            scene::sh("ip link set v0 down && ip link set v0 up").ok_or("no link")?;
-            return link_down(journal, &plan).map(|()| false);
+}
+
+impl Case {
+    /// Applies the plan, interrupts it, and lets the host recover.
+    fn interrupt(&mut self) -> Result<End, String> {
+        let (own, keeper) = self.kind.events(&mut self.random, self.plan.steps.len());
+        let status = self.controller(&format!("{own},{keeper}"));
+        let may_fail = matches!(
+            own.what,
+            What::Fill | What::ReadOnly | What::LinkDown | What::KillKeeper
+        );
+        if status.code().is_some() && !status.success() && !may_fail {
+            return Err("the controller failed".to_owned());
         }
-        I::NoJournal => std::fs::remove_dir_all(journal).map_err(|e| e.to_string())?,
-        I::Undone | I::Confirmed => return settle(journal, matches!(interruption, I::Confirmed)),
-        _ => {}
-    }
-    wait_for_keeper(&plan);
-    if let Some(disk) = disk {
-        disk.repair();
-    }
-    if matches!(interruption, I::Blackhole) {
-        NewTcp.connect(scene::PEER).map_err(|e| e.to_string())?;
-    }
-    next_start(journal)?;
-    Ok(false)
-}
-
-/// No new connection succeeds, so that no confirmation is possible.
-fn unconfirmed(journal: &Path) -> Result<(), String> {
-    let confirmed = process::with(journal.to_str().unwrap(), &mut Unobserved, |env| {
-        tune::confirm(env, None, &mut NewTcp)
-    });
-    match confirmed {
-        Err(TuneError::ProbeAfter { .. }) => Ok(()),
-        other => Err(format!("confirmed over a dead path: {other:?}")),
-    }
-}
-
-/// The deadline is neither immediate nor never: it counts the time since boot.
-fn clock_jumps(journal: &Path, plan: &Change, days: i64) -> Result<(), String> {
-    let jump = |days: i64| scene::sh(&format!("date -s @$(($(date +%s) + {days} * 86400))"));
-    let jumped = is_guest() && jump(days).is_some();
-    let state = Folder::open(journal).unwrap().read(&plan.id);
-    let is_pending = state.is_ok_and(|change| change.state == State::Applied);
-    wait_for_keeper(plan);
-    if jumped {
-        jump(-days).ok_or("the clock cannot be set back")?;
-    }
-    if !is_pending {
-        return Err("it was undone as soon as the clock jumped".to_owned());
-    }
-    next_start(journal)
-}
-
-/// Returns true if this is the lab's guest, which has a separate clock.
-fn is_guest() -> bool {
-    let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    cpus.contains("User Mode Linux")
-}
-
-/// The host reboots: without its processes, with the links and routes of its configuration, and
-/// another boot id. A new namespace replaces the kernel's state, which a boot clears.
-fn power_off(seed: u64, journal: &Path) -> Result<(), String> {
-    let folder = Folder::open(journal).unwrap();
-    for listed in folder.list().map_err(|e| e.to_string())? {
-        let change = listed.change.map_err(|e| e.to_string())?;
-        for process in change.keeper.into_iter().chain(change.controller) {
-            let _ = process::process(process).kill();
-        }
-    }
-    Netns::create()
-        .and_then(|ns| ns.enter())
-        .map_err(|e| e.to_string())?;
-    scene::set_up(&mut Random(seed));
-    let id = journal.with_extension("boot");
-    std::fs::write(&id, "5f5c9d1a-0000-4000-8000-000000000000\n").map_err(|e| e.to_string())?;
-    let id = id.display();
-    scene::sh(&format!(
-        "mount --bind {id} /proc/sys/kernel/random/boot_id"
-    ))
-    .ok_or("no other boot id")?;
-    let again = next_start(journal);
-    scene::sh("umount /proc/sys/kernel/random/boot_id").ok_or("the boot id stays")?;
-    again
-}
-
-/// Confirms through the library, as `tune confirm` does, and undoes it unless it is to be kept.
-fn settle(journal: &Path, keep: bool) -> Result<bool, String> {
-    let folder = journal.to_str().unwrap();
-    let say = |e: TuneError| e.to_string();
-    process::with(folder, &mut Unobserved, |env| {
-        tune::confirm(env, None, &mut NewTcp).map_err(say)
-    })?;
-    next_start(journal)?;
-    if keep {
-        return Ok(true);
-    }
-    let all = Folder::open(journal)
-        .unwrap()
-        .list()
-        .map_err(|e| e.to_string())?;
-    let id = all[0].id.clone();
-    let (_, rollback) = process::with(folder, &mut Unobserved, |env| {
-        tune::undo(env, Some(id.as_str())).map_err(say)
-    })?;
-    match rollback.is_complete() && rollback.left.is_empty() {
-        true => Ok(false),
-        false => Err(rollback.to_string()),
-    }
-}
-
-/// Waits until no keeper of this case runs: its journal is final, or it was killed.
-fn wait_for_keeper(plan: &Change) {
-    let until = Instant::now().after(TIMEOUT);
-    let name = plan.id.to_string();
-    while Instant::now() < until && is_kept(&name) {
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-/// Returns true if a process with this id on its command line runs.
-fn is_kept(id: &str) -> bool {
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    processes
-        .filter_map(|p| std::fs::read(p.path().join("cmdline")).ok())
-        .any(|line| String::from_utf8_lossy(&line).contains(id))
-}
-
-/// The next command on this host finds the leftovers.
-fn next_start(journal: &Path) -> Result<(), String> {
-    let until = Instant::now().after(TIMEOUT);
-    let recovered = loop {
-        let found = process::with(journal.to_str().unwrap(), &mut Unobserved, tune::recover);
-        // A process that was killed takes a moment to end.
-        if !matches!(found, Ok(Recovery::Waiting(_))) || Instant::now() > until {
-            break found;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    match recovered {
-        Ok(Recovery::Waiting(_)) => return Err("its keeper still waits".to_owned()),
-        Ok(Recovery::Undone(all)) => {
-            for (_, rollback) in all {
-                if !rollback.is_complete() || !rollback.left.is_empty() {
-                    return Err(rollback.to_string());
-                }
+        match self.kind {
+            Kind::KeeperWhileApplied => self.is_undone_already(status)?,
+            Kind::KeeperWhilePending => self.kill_keeper()?,
+            Kind::Blackhole => self.is_unconfirmed()?,
+            Kind::Clock => self.is_pending()?,
+            Kind::NoJournal => {
+                std::fs::remove_dir_all(&self.journal).map_err(|e| e.to_string())?;
             }
+            Kind::PowerOff => after::power_off(self.seed, &self.journal)?,
+            Kind::Undone | Kind::Confirmed | Kind::Confirm | Kind::Persist | Kind::UndoFiles => {
+                return self.settled();
+            }
+            _ => {}
         }
-        Ok(Recovery::Clean) => {}
-        Err(error) => return Err(error.to_string()),
+        wait_for_keeper(&self.plan);
+        if let Some(disk) = &self.disk {
+            disk.repair();
+        }
+        if let What::Clock(days) = own.what {
+            scene::jump(-days);
+        }
+        if self.kind == Kind::Blackhole {
+            NewTcp.connect(scene::PEER).map_err(|e| e.to_string())?;
+        }
+        let recovery = after::next_start(&self.journal)?;
+        let is_undone = matches!(recovery, Recovery::Undone(_));
+        if self.kind == Kind::KeeperWhilePending && !is_undone {
+            return Err(format!("the next start did not notice: {recovery:?}"));
+        }
+        match self.state()? {
+            State::RolledBack => Ok(End::Old),
+            state => Err(format!("its journal says {state}")),
+        }
     }
-    let all = Folder::open(journal)
-        .unwrap()
-        .list()
-        .map_err(|e| e.to_string())?;
-    for listed in all {
-        let change = listed.change.map_err(|e| e.to_string())?;
+
+    fn controller(&self, stop: &str) -> ExitStatus {
+        Command::new(std::env::current_exe().unwrap())
+            .arg("--controller")
+            .arg(&self.journal)
+            .args([
+                self.seed.to_string(),
+                stop.to_owned(),
+                self.kind.window_ms().to_string(),
+                self.kind.turns().to_string(),
+                probe(self.kind).to_owned(),
+            ])
+            .status()
+            .unwrap()
+    }
+
+    /// The controller that applies a change notices the death of its keeper.
+    fn is_undone_already(&self, status: ExitStatus) -> Result<(), String> {
+        match (status.code(), self.state()?) {
+            (Some(1), State::RolledBack) => Ok(()),
+            other => Err(format!("nobody noticed the death of the keeper: {other:?}")),
+        }
+    }
+
+    fn kill_keeper(&self) -> Result<(), String> {
+        let change = self.change()?.ok_or("no journal")?;
+        let keeper = change.keeper.ok_or("no keeper")?;
+        process::process(keeper).kill().map_err(|e| e.to_string())
+    }
+
+    /// No new connection succeeds, so that no confirmation is possible.
+    fn is_unconfirmed(&self) -> Result<(), String> {
+        let folder = self.journal.to_str().unwrap();
+        let confirmed = process::with(folder, &mut Unobserved, |env| {
+            tune::confirm(env, None, &mut NewTcp)
+        });
+        match confirmed {
+            Err(TuneError::ProbeAfter { .. }) => Ok(()),
+            other => Err(format!("confirmed over a dead path: {other:?}")),
+        }
+    }
+
+    /// The deadline counts the time since boot: it is not moved to now by a clock that jumps.
+    fn is_pending(&self) -> Result<(), String> {
+        match self.state()? {
+            State::Applied => Ok(()),
+            state => Err(format!("the clock jumped, and it is {state}")),
+        }
+    }
+
+    /// Confirms, persists and undoes it, each by a process; the last one of the kind is killed.
+    fn settled(&mut self) -> Result<End, String> {
+        let point = self.random.below(16) as usize;
+        let end = match self.kind {
+            Kind::Confirm => self.ends_after(Act::Confirm, point % 5)?,
+            Kind::Confirmed => self.ends_after(Act::Confirm, usize::MAX)?,
+            Kind::Undone => {
+                self.ends_after(Act::Confirm, usize::MAX)?;
+                self.ends_after(Act::Undo, usize::MAX)?
+            }
+            Kind::Persist => {
+                self.ends_after(Act::Confirm, usize::MAX)?;
+                self.ends_after(Act::Persist, point)?
+            }
+            _ => {
+                self.ends_after(Act::Confirm, usize::MAX)?;
+                self.ends_after(Act::Persist, usize::MAX)?;
+                // Two states and two points for each step.
+                let most = 10 + 4 * self.plan.steps.len() as u64;
+                let point = self.random.below(most) as usize;
+                self.ends_after(Act::Undo, point)?
+            }
+        };
+        match (self.kind, &end) {
+            (Kind::Undone, End::Kept(_)) | (Kind::Confirmed, End::Old) => {
+                Err(format!("its journal says {}", self.state()?))
+            }
+            _ => Ok(end),
+        }
+    }
+
+    /// Runs a process that is killed at a point, and lets the host recover.
+    fn ends_after(&self, act: Act, point: usize) -> Result<End, String> {
+        let applied = self.dump();
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--act", act.name()])
+            .arg(&self.journal)
+            .arg(self.plan.id.as_str())
+            .arg(&self.root)
+            .arg(point.to_string())
+            .status()
+            .unwrap();
+        if status.code().is_some_and(|code| code != 0) {
+            return Err(format!("{}: {status}", act.name()));
+        }
+        wait_for_keeper(&self.plan);
+        after::next_start(&self.journal)?;
+        let change = self.change()?.ok_or("no journal")?;
         match change.state {
-            State::RolledBack | State::Confirmed => {}
+            State::RolledBack => return Ok(End::Old),
+            State::Confirmed | State::Persisted => self.holds(&change)?,
             state => return Err(format!("its journal says {state}")),
         }
+        // The kernel is as it was applied; the files are all there, or none.
+        let is_complete = change.state == State::Persisted;
+        match (act, is_complete) {
+            (Act::Confirm | Act::Persist, false) | (Act::Undo, true) => Ok(End::Kept(applied)),
+            (Act::Persist, true) => {
+                let all = change.files.iter();
+                let missing: Vec<_> = all.filter(|file| !after::is_written(file)).collect();
+                match missing.is_empty() {
+                    true => Ok(End::Kept(scene::dump() + &scene::tree(&self.root))),
+                    false => Err(format!("files are missing: {missing:?}")),
+                }
+            }
+            (act, _) => Err(format!("{} after {}", change.state, act.name())),
+        }
     }
-    Ok(())
+
+    /// A plan of the same settings has no step, but for those whose options it does not compare:
+    /// they have the value that was applied.
+    fn holds(&self, change: &Change) -> Result<(), String> {
+        let is_applied = |step: &Step| {
+            let mut all = change.steps.iter();
+            all.any(|s| s.setting == step.setting && s.new.as_ref() == Some(&step.old))
+        };
+        match process::plan(self.seed, "").steps {
+            again if again.iter().all(is_applied) => Ok(()),
+            again => Err(format!("{}, and to be set: {again:?}", change.state)),
+        }
+    }
+
+    /// All processes are over: compares the host with its expected end.
+    fn judge(&self, end: End, before: String) -> Result<(), String> {
+        if self.kind == Kind::LinkDown {
+            after::restore_link();
+        }
+        let now = self.dump();
+        let (expected, now) = match (&end, self.kind) {
+            // Restored routes may be listed in another order.
+            (End::Old, Kind::LinkDown) => (scene::sorted(&before), scene::sorted(&now)),
+            (End::Old, Kind::PowerOff) => (after::renumbered(&before), after::renumbered(&now)),
+            (End::Old, _) => (before.clone(), now),
+            (End::Kept(dump), _) => (dump.clone(), now),
+        };
+        if expected != now {
+            return Err(scene::difference(&expected, &now));
+        }
+        match end {
+            End::Kept(dump) if dump == before => Err("a kept change changed nothing".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn dump(&self) -> String {
+        scene::dump() + &scene::tree(&self.root)
+    }
+
+    /// The journal of the change; none if it was killed before the first, or the folder is gone.
+    fn change(&self) -> Result<Option<Change>, String> {
+        one(&self.journal)
+    }
+
+    /// The state in the journal; without one, nothing was written.
+    fn state(&self) -> Result<State, String> {
+        let change = self.change()?;
+        Ok(change.map_or(State::RolledBack, |change| change.state))
+    }
 }
 
-/// A device that went down has lost its routes, changed or not; the rest must be as if nothing had
-/// been changed.
-fn link_down(journal: &Path, plan: &Change) -> Result<(), String> {
-    wait_for_keeper(plan);
-    let _ = process::with(journal.to_str().unwrap(), &mut Unobserved, tune::recover);
-    // The routes and addresses that the device lost are restored as at the start.
-    for line in scene::LOST_BY_DOWN {
-        let _ = scene::sh(line);
-    }
-    std::thread::sleep(Duration::from_millis(300));
-    Ok(())
+fn one(journal: &Path) -> Result<Option<Change>, String> {
+    let folder = Folder::open(journal).map_err(|e| e.to_string())?;
+    let mut all = folder.list().map_err(|e| e.to_string())?;
+    let last = all.pop().map(|listed| listed.change);
+    last.transpose().map_err(|e| e.to_string())
 }

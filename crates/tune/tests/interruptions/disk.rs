@@ -19,19 +19,13 @@ impl Disk {
         Self(folder.to_owned())
     }
 
-    pub fn read_only(&self) {
-        self.remount("ro");
-    }
-
     /// Makes it writable again, with free space.
     pub fn repair(&self) {
-        self.remount("rw");
-        let _ = std::fs::remove_file(self.0.join("filler"));
-    }
-
-    fn remount(&self, how: &str) {
-        let line = format!("mount -o remount,{how} {}", self.0.display());
-        assert!(sh(&line).is_some(), "{line}");
+        let filler = self.0.join("filler");
+        if std::fs::write(&filler, "").is_err() {
+            let _ = sh(&format!("umount {}", self.0.display()));
+        }
+        let _ = std::fs::remove_file(filler);
     }
 }
 
@@ -48,4 +42,12 @@ pub fn fill(folder: &Path) {
         "dd if=/dev/zero of={} bs=4k 2>/dev/null",
         filler.display()
     ));
+}
+
+/// Makes the disk of a folder read-only, as after an error of the disk: also while files on it are
+/// open, which a remount refuses.
+pub fn make_read_only(folder: &Path) {
+    let folder = folder.display();
+    let line = format!("mount --bind {folder} {folder} && mount -o remount,bind,ro {folder}");
+    assert!(sh(&line).is_some(), "{line}");
 }

@@ -27,8 +27,16 @@ pub enum What {
     Kill,
     /// Its keeper and the process are killed.
     KillBoth,
+    /// Its keeper is killed.
+    KillKeeper,
     /// The disk with the journals is filled.
     Fill,
+    /// The disk with the journals becomes read-only.
+    ReadOnly,
+    /// The device goes down and up.
+    LinkDown,
+    /// The clock jumps by this many days.
+    Clock(i64),
 }
 
 /// Point at which an event interrupts a process.
@@ -40,16 +48,31 @@ pub struct Stop {
     pub what: What,
 }
 
+impl Stop {
+    /// Later than any process lasts.
+    pub fn never() -> Self {
+        Self {
+            point: 100_000,
+            what: What::Kill,
+        }
+    }
+}
+
 impl std::str::FromStr for Stop {
     type Err = std::num::ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let what = match text.chars().last() {
-            Some('k') => What::KillBoth,
-            Some('f') => What::Fill,
-            _ => What::Kill,
+        let (point, what) = text.split_once(':').unwrap();
+        let what = match what {
+            "both" => What::KillBoth,
+            "keeper" => What::KillKeeper,
+            "fill" => What::Fill,
+            "read-only" => What::ReadOnly,
+            "link" => What::LinkDown,
+            "kill" => What::Kill,
+            days => What::Clock(days.parse()?),
         };
-        let point = text.trim_end_matches(['k', 'f']).parse()?;
+        let point = point.parse()?;
         Ok(Self { point, what })
     }
 }
@@ -57,11 +80,15 @@ impl std::str::FromStr for Stop {
 impl std::fmt::Display for Stop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let what = match self.what {
-            What::Kill => "",
-            What::KillBoth => "k",
-            What::Fill => "f",
+            What::Kill => "kill",
+            What::KillBoth => "both",
+            What::KillKeeper => "keeper",
+            What::Fill => "fill",
+            What::ReadOnly => "read-only",
+            What::LinkDown => "link",
+            What::Clock(days) => return write!(f, "{}:{days}", self.point),
         };
-        write!(f, "{}{what}", self.point)
+        write!(f, "{}:{what}", self.point)
     }
 }
 
@@ -73,21 +100,42 @@ struct Fate<'a> {
     folder: &'a Path,
 }
 
+impl Fate<'_> {
+    /// The process ends by it.
+    fn kill(&self) {
+        Process::own().unwrap().kill().unwrap();
+    }
+
+    fn kill_keeper(&self) {
+        if let Some(keeper) = self.keeper.get() {
+            process(keeper).kill().unwrap();
+            while process(keeper).is_alive() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}
+
 impl Observer for Fate<'_> {
     fn at(&mut self, _: &Point) -> Result<(), Interrupted> {
         if self.left > 0 {
             self.left -= 1;
             return Ok(());
         }
-        if self.what == What::Fill {
-            disk::fill(self.folder.parent().unwrap());
-            self.left = usize::MAX;
-            return Ok(());
+        let disk = self.folder.parent().unwrap();
+        match self.what {
+            What::Kill => self.kill(),
+            What::KillBoth => {
+                self.kill_keeper();
+                self.kill();
+            }
+            What::KillKeeper => self.kill_keeper(),
+            What::Fill => disk::fill(disk),
+            What::ReadOnly => disk::make_read_only(disk),
+            What::LinkDown => scene::down_and_up(),
+            What::Clock(days) => scene::jump(days),
         }
-        if let Some(keeper) = self.keeper.get().filter(|_| self.what == What::KillBoth) {
-            process(keeper).kill().unwrap();
-        }
-        Process::own().unwrap().kill().unwrap();
+        self.left = usize::MAX;
         Ok(())
     }
 }
@@ -135,7 +183,7 @@ pub fn plan(seed: u64, probe: &str) -> Change {
 }
 
 /// Applies the plan of a seed, and suspends and applies it again this many times; `stop` is
-/// `controller[k],keeper`.
+/// `controller:what,keeper`.
 pub fn controller(
     folder: &str,
     seed: u64,
@@ -203,6 +251,46 @@ pub fn keeper(folder: &str, id: &str, stop: usize) -> ExitCode {
         })
     });
     ExitCode::from(u8::from(kept.is_err()))
+}
+
+/// What a process does with a change.
+#[derive(Clone, Copy, Debug)]
+pub enum Act {
+    Confirm,
+    Persist,
+    Undo,
+}
+
+impl Act {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Confirm => "confirm",
+            Self::Persist => "persist",
+            Self::Undo => "undo",
+        }
+    }
+}
+
+/// Confirms the change, writes its files below a root, or undoes it; killed at a point.
+pub fn act(act: &str, folder: &str, id: &str, root: &str, stop: usize) -> ExitCode {
+    let mut observer = Fate {
+        left: stop,
+        keeper: Rc::default(),
+        what: What::Kill,
+        folder: Path::new(folder),
+    };
+    let done = with(folder, &mut observer, |env| match act {
+        "confirm" => tune::confirm(env, Some(id), &mut NewTcp).map(drop),
+        "persist" => tune::persist(env, id, Path::new(root)).map(drop),
+        _ => tune::undo(env, Some(id)).map(drop),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("  {act}: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 pub fn with<T>(

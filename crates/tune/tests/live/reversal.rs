@@ -4,8 +4,6 @@
 #[allow(dead_code, unreachable_pub, missing_docs)]
 mod scene;
 
-use std::path::Path;
-
 use super::*;
 
 /// Plans that are tried.
@@ -36,17 +34,11 @@ fn one(seed: u64) -> u64 {
     let mut random = scene::Random(seed);
     scene::set_up(&mut random);
     let root = tempfile::tempdir().unwrap();
-    tree(root.path(), &mut random);
+    scene::files(root.path(), &mut random);
     let mut settings = scene::settings(&mut random);
     // This kernel may lack queues.
     settings.retain(|setting| planned(std::slice::from_ref(setting)).is_ok());
-    let dump = || {
-        scene::dump()
-            + &sh(&format!(
-                "cd {} && find . | sort && grep -r . .",
-                root.path().display()
-            ))
-    };
+    let dump = || scene::dump() + &scene::tree(root.path());
     let before = dump();
     let planned = planned(&settings).unwrap();
     let steps = planned.steps.len() as u64;
@@ -70,43 +62,4 @@ fn one(seed: u64) -> u64 {
         scene::difference(&before, &after)
     );
     steps
-}
-
-/// The files of a random supported system.
-fn tree(root: &Path, random: &mut scene::Random) {
-    let file = |path: &str, text: &str| {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    };
-    file("etc/sysctl.d/10-other.conf", "net.ipv4.ip_forward = 1\n");
-    let index = sh("ip -o link show v0 | cut -d: -f1");
-    let index = index.trim();
-    match random.below(5) {
-        0 => file("etc/network/if-up.d/other", "#!/bin/sh\n"),
-        1 => {
-            file("etc/openwrt_release", "");
-            file("etc/init.d/sqm", "");
-            file(
-                "etc/config/sqm",
-                "\nconfig queue 'eth9'\n\toption enabled '0'\n\n",
-            );
-            file(
-                "etc/config/network",
-                "\nconfig interface 'lan'\n\toption device 'br-lan'\n",
-            );
-        }
-        2 => {
-            file("etc/systemd/system/x", "");
-            let state = format!("run/NetworkManager/devices/{index}");
-            file(&state, "[device]\nmanaged=true\n");
-        }
-        3 => {
-            file("etc/systemd/system/x", "");
-            file("etc/systemd/network/10-v0.network", "[Match]\nName=v0\n");
-            let state = format!("run/systemd/netif/links/{index}");
-            file(&state, "NETWORK_FILE=/etc/systemd/network/10-v0.network\n");
-        }
-        _ => file("etc/systemd/system/x", ""),
-    }
 }

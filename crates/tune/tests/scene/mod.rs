@@ -88,6 +88,17 @@ pub fn set_up(random: &mut Random) {
     std::thread::sleep(std::time::Duration::from_millis(300));
 }
 
+/// The device loses its carrier, and is set up again.
+pub fn down_and_up() {
+    assert!(sh("ip link set v0 down && ip link set v0 up").is_some());
+}
+
+/// The clock jumps by this many days, if it is the guest's own.
+pub fn jump(days: i64) {
+    let line = format!("date -s @$(($(date +%s) + {days} * 86400))");
+    assert!(!is_guest() || sh(&line).is_some(), "{line}");
+}
+
 /// Listen address of the peer.
 pub const PEER: &str = "10.1.0.2:7777";
 
@@ -185,7 +196,67 @@ fn of_queues(random: &mut Random) -> Vec<Setting> {
 /// Folder in which the kernel shows the queues of the device.
 const QUEUES_OF_DEVICE: &str = "/sys/class/net/v0/queues";
 
-/// Everything that a change may affect, from standard tools.
+/// The files of a random supported system.
+pub fn files(root: &Path, random: &mut Random) {
+    let file = |path: &str, text: &str| {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    file("etc/sysctl.d/10-other.conf", "net.ipv4.ip_forward = 1\n");
+    let index = sh("ip -o link show v0 | cut -d: -f1").unwrap_or_default();
+    let index = index.trim();
+    match random.below(5) {
+        0 => file("etc/network/if-up.d/other", "#!/bin/sh\n"),
+        1 => {
+            file("etc/openwrt_release", "");
+            file("etc/init.d/sqm", "");
+            file(
+                "etc/config/sqm",
+                "\nconfig queue 'eth9'\n\toption enabled '0'\n\n",
+            );
+            file(
+                "etc/config/network",
+                "\nconfig interface 'lan'\n\toption device 'br-lan'\n",
+            );
+        }
+        2 => {
+            file("etc/systemd/system/x", "");
+            let state = format!("run/NetworkManager/devices/{index}");
+            file(&state, "[device]\nmanaged=true\n");
+        }
+        3 => {
+            file("etc/systemd/system/x", "");
+            file("etc/systemd/network/10-v0.network", "[Match]\nName=v0\n");
+            let state = format!("run/systemd/netif/links/{index}");
+            file(&state, "NETWORK_FILE=/etc/systemd/network/10-v0.network\n");
+        }
+        _ => file("etc/systemd/system/x", ""),
+    }
+}
+
+/// All files and folders below a root, with their permissions and contents.
+pub fn tree(root: &Path) -> String {
+    let root = root.display();
+    let list = "find . -printf '%p %m %l\\n' | sort; grep -rs . .";
+    let text = sh(&format!("cd {root} && {{ {list}; true; }}"));
+    format!("# files\n{}", text.unwrap())
+}
+
+/// Programs that a dump needs and this host lacks.
+pub fn missing() -> Vec<&'static str> {
+    let lacks = |name: &&str| sh(&format!("command -v {name}")).is_none();
+    ["nft", "ethtool"].into_iter().filter(lacks).collect()
+}
+
+/// Returns true if this is the lab's guest, which has its own clock and kernel.
+pub fn is_guest() -> bool {
+    let cpus = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    cpus.contains("User Mode Linux")
+}
+
+/// Everything that a change may affect, from standard tools, and from `sys` what some hosts have no
+/// tool for.
 pub fn dump() -> String {
     let commands = [
         "ip -d link show",
@@ -194,23 +265,34 @@ pub fn dump() -> String {
         "ip -6 route show table all",
         "ip rule show",
         "tc qdisc show",
-        // Classes of other kinds are flows with queued packets.
-        "tc class show dev v0 | grep htb || true",
-        "tc filter show dev v0",
+        // Those of intermediate devices too. Classes of other kinds are flows with queued packets.
+        "for d in $(ls /sys/class/net); do echo $d; tc class show dev $d | grep htb; \
+         tc filter show dev $d; tc filter show dev $d ingress; done; true",
         // The handles of rules and tables are from a counter of the kernel.
         "nft list ruleset || true",
         "ethtool -k v0 || true",
-        "tc filter show dev v0 ingress",
+        "ethtool -g v0 || true",
+        "ethtool -l v0 || true",
     ];
     let mut text = String::new();
     for command in commands {
         text.push_str(&format!("# {command}\n"));
         text.push_str(&sh(command).unwrap_or_default());
     }
+    let table = sys::nftables::open().and_then(|mut nl| {
+        let own = "pathtwin";
+        sys::nftables::has_table(&mut nl, own)
+    });
+    text.push_str(&format!("{:?}\n", table.ok()));
+    if is_guest() {
+        // Other programs load modules on this host.
+        text.push_str(&sh("cut -d' ' -f1 /proc/modules 2>/dev/null | sort; true").unwrap());
+    }
     for (name, state) in sys::ethtool::feature_states("v0").unwrap_or_default() {
         text.push_str(&format!("{name} {state:?}\n"));
     }
     text.push_str(&format!("{:?}\n", sys::ethtool::channels("v0").ok()));
+    text.push_str(&format!("{:?}\n", sys::ethtool::rings("v0").ok()));
     let masks = format!("grep -s . {QUEUES_OF_DEVICE}/*/?ps_cpus");
     text.push_str(&sh(&masks).unwrap_or_default());
     parameters(Path::new("/proc/sys/net"), &mut text);
