@@ -112,6 +112,12 @@ fn loss_that_udp_was_too_short_to_see_is_not_ruled_out() {
     let up = |direction| direction == Some(Direction::Up);
     let mut ruled_out = findings.ruled_out.iter().filter(|r| up(r.place.direction));
     assert!(!ruled_out.any(|r| r.code.as_str() == "random-loss"));
-    let mut open = findings.cannot_tell.iter().filter(|c| up(c.place.direction));
-    assert!(open.any(|c| c.code.as_str() == "random-loss"), "{findings:#?}");
+    let mut open = findings
+        .cannot_tell
+        .iter()
+        .filter(|c| up(c.place.direction));
+    assert!(
+        open.any(|c| c.code.as_str() == "random-loss"),
+        "{findings:#?}"
+    );
 }
