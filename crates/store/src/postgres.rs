@@ -24,8 +24,20 @@ use crate::{
     sql::{Cause, Row, Sql, SqlError, Value},
 };
 
-/// Timeout of the server's first response.
+/// Timeout of a TCP connection to the server.
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Time after which a connection whose packets nobody acknowledges has failed; by itself, TCP tries
+/// for a quarter of an hour, and an idle connection is examined after two hours.
+const SILENT: Duration = Duration::from_secs(30);
+
+/// A limit for each statement, unless the server, the user or the URL has one: the longest is that
+/// of deleting old runs.
+const STATEMENTS: &str = "
+    SET client_min_messages = warning;
+    SET lock_timeout = '30s';
+    SELECT set_config('statement_timeout', '600s', false)
+        WHERE current_setting('statement_timeout') = '0'";
 
 /// Key of the advisory lock on the schema: "pathtwin" in ASCII.
 const LOCK: i64 = 0x7061_7468_7477_696e;
@@ -43,6 +55,15 @@ impl Postgres {
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(TIMEOUT);
         }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(SILENT);
+        }
+        // Two hours is the default of the client, too.
+        if config.get_keepalives_idle() >= Duration::from_secs(7200) {
+            config
+                .keepalives_idle(SILENT)
+                .keepalives_interval(SILENT / 3);
+        }
         config.application_name("pathtwin");
         let tls = address.tls();
         let client = match config.get_ssl_mode() {
@@ -51,7 +72,7 @@ impl Postgres {
         };
         let mut client = client.map_err(|e| cannot(refusal::why(&e, tls).into()))?;
         client
-            .batch_execute("SET client_min_messages = warning; SET lock_timeout = '30s'")
+            .batch_execute(STATEMENTS)
             .map_err(|e| cannot(message(&e).into()))?;
         Ok(Self(client))
     }

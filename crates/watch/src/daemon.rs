@@ -20,7 +20,7 @@ use model::{
     text::{Text, Value},
 };
 use stats::Random;
-use store::Place;
+use store::{Document, Place};
 use sys::{
     files::{self, Existing, Readers},
     service::Manager,
@@ -28,14 +28,15 @@ use sys::{
 
 use crate::{
     config::Config,
+    history::{History, Kept},
     http::{self, Live, Snapshot},
     line::Line,
     metrics,
-    moment::{Moment, SECOND_NS},
+    moment::{HOUR_NS, Moment, SECOND_NS},
     notify,
     real::{self, RealError, Runner},
     state::Folder,
-    watcher::{Begin, Candidate, Job, Next, Postponed, Watcher, Work},
+    watcher::{Begin, Candidate, Job, Measured, Next, Postponed, Watcher, Work},
 };
 
 pub use drift::{Compare, Drifts};
@@ -87,9 +88,10 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
     let watcher = Watcher::open(&folder, start.config, now, &mut random)?;
     let mut daemon = Daemon {
         watcher,
+        history: History::new(start.place.clone(), folder.path()),
+        history_due: 0,
         folder,
         random,
-        place: start.place,
         program: start.program,
         stop: start.stop,
         log: start.log,
@@ -127,7 +129,9 @@ struct Daemon<'a> {
     watcher: Watcher,
     folder: Folder,
     random: Random,
-    place: &'a Place,
+    history: History,
+    /// Next attempt to add runs that the history did not take, ns of CLOCK_BOOTTIME.
+    history_due: u64,
     program: &'a str,
     stop: &'a AtomicBool,
     log: &'a mut dyn FnMut(&Text),
@@ -154,6 +158,11 @@ impl Daemon<'_> {
             let now = Moment::now();
             self.watcher.report_overdue(now);
             self.drift.at(now, &mut self.watcher, self.log);
+            if self.history_due <= now.boot_ns {
+                self.history_due = now.boot_ns + HOUR_NS;
+                self.history.retry(self.log);
+                self.alive();
+            }
             self.send(now)?;
             self.publish(now);
             match self.watcher.next(now) {
@@ -164,6 +173,7 @@ impl Daemon<'_> {
         if let Some(manager) = &self.manager {
             manager.stopping();
         }
+        self.history.retry(self.log);
         self.keep(true).map(|_| ())
     }
 
@@ -269,8 +279,6 @@ impl Daemon<'_> {
         let path = self.watcher.config().paths[job.path].clone();
         let runner = Runner {
             program: self.program,
-            place: self.place,
-            folder: self.folder.path(),
             stop: self.stop,
         };
         let manager = self.manager.as_ref();
@@ -283,11 +291,8 @@ impl Daemon<'_> {
         let result = runner.run(&path, what, &mut self.random, &mut alive);
         let (now, work) = (Moment::now(), job.work);
         match result {
-            Ok(measured) => {
-                let run = match &measured.run {
-                    Some(run) => Value::from(run),
-                    None => text!("not in the history yet").into(),
-                };
+            Ok((mut measured, document)) => {
+                let run = self.store(&mut measured, document);
                 (self.log)(&text!(
                     "{path}: {work} measured: {run}",
                     path = &path.name,
@@ -314,6 +319,23 @@ impl Daemon<'_> {
             }
         }
         self.keep(true).map(|_| ())
+    }
+
+    /// Adds a run to the history; returns where it is, for the log.
+    fn store(&mut self, measured: &mut Measured, document: Option<Document>) -> Value {
+        self.alive();
+        let Some(document) = document else {
+            return text!("not in the history").into();
+        };
+        let id = document.id.clone();
+        let kept;
+        (kept, measured.changes) = self.history.keep(document, self.log);
+        self.alive();
+        if kept != Kept::History {
+            return text!("not in the history yet").into();
+        }
+        measured.run = Some(id.clone());
+        id.into()
     }
 
     fn abandon(&mut self, job: Job, why: &Postponed) {

@@ -9,6 +9,7 @@ mod calendar;
 pub mod config;
 pub mod daemon;
 pub mod figures;
+pub mod history;
 pub mod http;
 mod lasting;
 mod line;

@@ -1,7 +1,7 @@
 //! Measuring: sessions with far ends, and the history.
 
 use std::{
-    fs, io,
+    io,
     net::{IpAddr, SocketAddr},
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
@@ -16,7 +16,6 @@ use measure::{
     run::{Event, Start},
 };
 use model::{
-    history::Kind,
     net::{Direction, Layer},
     plan::Plan,
     run::{Invalid, LayerAddress, Run},
@@ -26,13 +25,13 @@ use model::{
     watch::WatchFigure,
 };
 use stats::Random;
-use store::{Document, Place, Store};
-use sys::files::{self, Existing, Readers};
+use store::Document;
 use traffic::wire::Key;
 
 use crate::{
     config::PathConfig,
     figures::{self, Figure, Probed},
+    history,
     line::{Device, Line},
     message,
     moment::Moment,
@@ -47,8 +46,6 @@ const BETWEEN: Duration = Duration::from_millis(100);
 const COUNTED: Duration = Duration::from_secs(2);
 /// Share of its payload that a run has moved if the rest does not suffice for another load.
 const SPENT: f64 = 0.9;
-/// Runs that the history did not take, below the folder of the state.
-const UNSAVED: &str = "unsaved";
 
 /// Error of a measurement.
 #[derive(Debug, thiserror::Error)]
@@ -168,24 +165,20 @@ pub(crate) fn probe(path: &PathConfig, program: &str) -> Result<Vec<Probed>, Rea
 pub(crate) struct Runner<'a> {
     /// Version of this program.
     pub(crate) program: &'a str,
-    /// The history.
-    pub(crate) place: &'a Place,
-    /// Folder of the state.
-    pub(crate) folder: &'a Path,
     /// Set when the service is to end.
     pub(crate) stop: &'a AtomicBool,
 }
 
 impl Runner<'_> {
-    /// Runs a load or a full plan of at most this many payload bytes, stores it in the history, and
-    /// returns its results.
+    /// Runs a load or a full plan of at most this many payload bytes, and returns its results and
+    /// its document for the history.
     pub(crate) fn run(
         &self,
         path: &PathConfig,
         (work, payload, rate_bps): (Work, u64, Option<f64>),
         random: &mut Random,
         alive: &mut dyn FnMut(),
-    ) -> Result<Measured, RealError> {
+    ) -> Result<(Measured, Option<Document>), RealError> {
         let plan = match work {
             Work::Full => plan::within(full_plan(path)?, path, payload),
             _ => plan::short(path, payload, rate_bps),
@@ -222,120 +215,49 @@ impl Runner<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(RealError::Stopped);
         }
-        let mut measured = self.measured(path, &run, moved, work);
+        let document = document(path, &run);
+        let facts = document.as_ref().map(|own| own.facts.clone());
+        let mut measured = Measured {
+            facts: facts.unwrap_or_default(),
+            ..measured(&run, moved, work)
+        };
         let is_spent = moved as f64 >= SPENT * payload as f64;
         if work != Work::Full && is_spent && lacks_goodput(&run, &measured.figures) {
             measured.cut_bps = shown_bps(&run);
             let rate_bps = rate_bps.into_iter().chain(measured.cut_bps);
             measured.too_small = TooSmall::of(path, rate_bps.reduce(f64::max));
         }
-        Ok(measured)
+        Ok((measured, document))
     }
+}
 
-    fn measured(&self, path: &PathConfig, run: &Run, moved: u64, work: Work) -> Measured {
-        // A step that failed has moved an unknown number of bytes.
-        let failed = |why: &Invalid| matches!(why, Invalid::Failed { .. });
-        let lost_count = run.cut_short.is_some()
-            || run
-                .samples
-                .iter()
-                .any(|sample| sample.invalid.iter().any(failed));
-        let causes = match work {
-            Work::Full => message::causes(&explain::judge(run)),
-            _ => Vec::new(),
-        };
-        let body = serde_json::to_vec(run).unwrap_or_default();
-        let document = Document::of_run(body, "this run").map(|mut document| {
-            document.label("path", &path.name);
-            document.label("host", &sys::machine::host_name());
-            document.label("watch", "yes");
-            document
-        });
-        let facts = document
-            .as_ref()
-            .map(|d| d.facts.clone())
-            .unwrap_or_default();
-        let kept = document.is_ok_and(|document| self.keep(&document));
-        Measured {
-            run: kept.then(|| run.id.clone()),
-            payload: (!lost_count).then_some(moved),
-            figures: figures::of_run(run),
-            cut_bps: None,
-            too_small: None,
-            facts,
-            causes,
-            changes: self.changes(run.started_us),
-        }
-    }
+/// The run as a document of the history.
+fn document(path: &PathConfig, run: &Run) -> Option<Document> {
+    let body = serde_json::to_vec(run).ok()?;
+    let mut document = Document::of_run(body, "this run").ok()?;
+    document.label("path", &path.name);
+    history::label(&mut document);
+    Some(document)
+}
 
-    /// Stores a run in the history or, while that is unavailable, as a file for later.
-    fn keep(&self, document: &Document) -> bool {
-        let saved = Store::open(self.place).and_then(|mut store| {
-            self.keep_late(&mut store);
-            store.save(document)
-        });
-        if saved.is_ok() {
-            return true;
-        }
-        let folder = self.folder.join(UNSAVED);
-        let file = folder.join(format!("{}.json", document.id));
-        let line = serde_json::json!({"path": document.path, "run": document.id});
-        let kept = files::make_private_folder(&folder).and_then(|()| {
-            files::write(&file, Readers::Owner, Existing::Replace, &document.body)?;
-            let path = file.with_extension("path");
-            files::write(
-                &path,
-                Readers::Owner,
-                Existing::Replace,
-                line.to_string().as_bytes(),
-            )
-        });
-        kept.is_ok()
-    }
-
-    /// Moves runs into the history that it did not take before.
-    fn keep_late(&self, store: &mut Store) {
-        let Ok(entries) = fs::read_dir(self.folder.join(UNSAVED)) else {
-            return;
-        };
-        let files = entries.flatten().map(|entry| entry.path());
-        for file in files.filter(|file| file.extension().is_some_and(|end| end == "json")) {
-            let beside = file.with_extension("path");
-            let path = fs::read(&beside).ok().and_then(|text| {
-                let value: serde_json::Value = serde_json::from_slice(&text).ok()?;
-                Some(value.get("path")?.as_str()?.to_owned())
-            });
-            let document = fs::read(&file)
-                .ok()
-                .and_then(|body| Document::of_run(body, "a run that was kept").ok());
-            let Some(mut document) = document else {
-                continue;
-            };
-            if let Some(path) = path {
-                document.label("path", &path);
-            }
-            document.label("host", &sys::machine::host_name());
-            document.label("watch", "yes");
-            if store.save(&document).is_ok() {
-                let _ = fs::remove_file(&file);
-                let _ = fs::remove_file(&beside);
-            }
-        }
-    }
-
-    /// Changes of `tune` in the history of the last two days, with their times.
-    fn changes(&self, now_us: u64) -> Vec<(u64, String)> {
-        let filter = store::Filter {
-            kind: Some(Kind::Change),
-            since_us: Some(now_us.saturating_sub(48 * 3600 * 1_000_000)),
-            ..store::Filter::default()
-        };
-        let listed = Store::open(self.place).and_then(|mut store| store.list(&filter));
-        let listed = listed.unwrap_or_default();
-        listed
-            .into_iter()
-            .map(|entry| (entry.created_us, entry.id))
-            .collect()
+/// Results of a run but its facts and its place in the history.
+fn measured(run: &Run, moved: u64, work: Work) -> Measured {
+    // A step that failed has moved an unknown number of bytes.
+    let failed = |why: &Invalid| matches!(why, Invalid::Failed { .. });
+    let lost_count = run.cut_short.is_some()
+        || run
+            .samples
+            .iter()
+            .any(|sample| sample.invalid.iter().any(failed));
+    let causes = match work {
+        Work::Full => message::causes(&explain::judge(run)),
+        _ => Vec::new(),
+    };
+    Measured {
+        payload: (!lost_count).then_some(moved),
+        figures: figures::of_run(run),
+        causes,
+        ..Measured::default()
     }
 }
 

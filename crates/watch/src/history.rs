@@ -1,0 +1,265 @@
+//! The history of a watch, which must not hold up its loop, and loses no run while it fails.
+//!
+//! A server that hangs answers no client, whatever timeouts it has itself. So a thread of its own
+//! writes, and the loop waits for it only so long. What the history does not take is kept as a file
+//! and, if the disk is full too, in memory.
+
+mod unsaved;
+
+use std::{
+    collections::VecDeque,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        mpsc::{self, Receiver, RecvTimeoutError, TryRecvError},
+    },
+    time::Duration,
+};
+
+use model::{
+    history::Kind,
+    text,
+    text::{Text, Value},
+};
+use store::{Document, Filter, Place, Store, StoreError};
+
+pub(crate) use unsaved::label;
+
+/// Time within which the history must answer: below the watchdog of the packaged service (180 s).
+const LIMIT: Duration = Duration::from_secs(60);
+/// Runs that the history did not take, below the folder of the state.
+const UNSAVED: &str = "unsaved";
+/// Bytes of runs that are kept in memory at most, while neither history nor disk takes them.
+const IN_MEMORY: usize = 16 << 20;
+/// Changes of `tune` that are searched for around a run, µs.
+const BACK_US: u64 = 48 * 3600 * 1_000_000;
+
+/// Where a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// In the history.
+    History,
+    /// In a file, until the history takes it.
+    File,
+    /// In memory, until the history or the disk takes it.
+    Memory,
+}
+
+/// The history, and the runs that it has not taken yet.
+pub struct History {
+    place: Place,
+    folder: PathBuf,
+    limit: Duration,
+    memory: VecDeque<Arc<Document>>,
+    /// A thread that had no answer in time.
+    late: Option<Receiver<Delivered>>,
+    /// What could not be done the last time: it is logged once.
+    failed: Option<String>,
+}
+
+/// What a thread has done.
+#[derive(Default)]
+struct Delivered {
+    /// Runs of files that the history has taken.
+    files: usize,
+    /// Documents of memory that it has taken.
+    taken: Vec<Arc<Document>>,
+    changes: Vec<(u64, String)>,
+    error: Option<Text>,
+}
+
+impl History {
+    /// The history at `place`, with files below the folder of the state.
+    pub fn new(place: Place, folder: &Path) -> Self {
+        Self {
+            place,
+            folder: folder.join(UNSAVED),
+            limit: LIMIT,
+            memory: VecDeque::new(),
+            late: None,
+            failed: None,
+        }
+    }
+
+    /// Waits at most this long for an answer.
+    #[must_use]
+    pub fn within(self, limit: Duration) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// Adds a run and all that were not taken before. Returns where the run is, and the changes of
+    /// `tune` of the two days before it, as far as the history says.
+    pub fn keep(
+        &mut self,
+        document: Document,
+        log: &mut dyn FnMut(&Text),
+    ) -> (Kept, Vec<(u64, String)>) {
+        let since_us = document.created_us.saturating_sub(BACK_US);
+        let document = Arc::new(document);
+        self.memory.push_back(document.clone());
+        let delivered = self.deliver(Some(since_us));
+        let kept = self.settle(&delivered, log);
+        let is_there = |all: &[Arc<Document>]| all.iter().any(|one| Arc::ptr_eq(one, &document));
+        let place = match is_there(&delivered.taken) {
+            true => Kept::History,
+            false if is_there(&kept) => Kept::File,
+            false => Kept::Memory,
+        };
+        (place, delivered.changes)
+    }
+
+    /// Adds the runs that were not taken before, if there are any.
+    pub fn retry(&mut self, log: &mut dyn FnMut(&Text)) {
+        if self.memory.is_empty() && unsaved::list(&self.folder).is_empty() {
+            return;
+        }
+        let delivered = self.deliver(None);
+        self.settle(&delivered, log);
+    }
+
+    /// Asks a thread to save everything, and waits for it.
+    fn deliver(&mut self, since_us: Option<u64>) -> Delivered {
+        let answer = match self.late.take() {
+            Some(late) => match late.try_recv() {
+                Err(TryRecvError::Empty) => {
+                    self.late = Some(late);
+                    return self.unanswered();
+                }
+                _ => self.start(since_us),
+            },
+            None => self.start(since_us),
+        };
+        match answer.recv_timeout(self.limit) {
+            Ok(delivered) => delivered,
+            Err(RecvTimeoutError::Timeout) => {
+                self.late = Some(answer);
+                self.unanswered()
+            }
+            Err(RecvTimeoutError::Disconnected) => self.unanswered(),
+        }
+    }
+
+    fn start(&self, since_us: Option<u64>) -> Receiver<Delivered> {
+        let (sender, answer) = mpsc::channel();
+        let (place, folder) = (self.place.clone(), self.folder.clone());
+        let memory: Vec<Arc<Document>> = self.memory.iter().cloned().collect();
+        std::thread::spawn(move || {
+            // Nobody waits any more if it is late.
+            let _ = sender.send(save(&place, &folder, memory, since_us));
+        });
+        answer
+    }
+
+    fn unanswered(&self) -> Delivered {
+        Delivered {
+            error: Some(text!(
+                "{place} does not answer within {time}",
+                place = self.place.to_string(),
+                time = Value::Us(self.limit.as_micros() as f64)
+            )),
+            ..Delivered::default()
+        }
+    }
+
+    /// Keeps what was not taken, as files if possible, and logs it. Returns what is in files now.
+    fn settle(&mut self, delivered: &Delivered, log: &mut dyn FnMut(&Text)) -> Vec<Arc<Document>> {
+        let taken = |one: &Arc<Document>| delivered.taken.iter().any(|own| Arc::ptr_eq(own, one));
+        self.memory.retain(|one| !taken(one));
+        let mut written = Vec::new();
+        let mut error = delivered.error.clone();
+        while let Some(document) = self.memory.pop_front() {
+            match unsaved::write(&self.folder, &document) {
+                Ok(()) => written.push(document),
+                Err(why) => {
+                    self.memory.push_front(document);
+                    error = Some(text!(
+                        "{history}; and write {folder}: {error}",
+                        history = error.unwrap_or_else(|| text!("the history takes no run")),
+                        folder = &self.folder,
+                        error = &why
+                    ));
+                    break;
+                }
+            }
+        }
+        self.say(delivered, error, log);
+        self.forget(log);
+        written
+    }
+
+    fn say(&mut self, delivered: &Delivered, error: Option<Text>, log: &mut dyn FnMut(&Text)) {
+        let failed = error.as_ref().map(Text::to_string);
+        if let Some(error) = error
+            && self.failed != failed
+        {
+            let text = match self.memory.is_empty() {
+                true => text!(
+                    "runs are kept in {folder} for now: {error}",
+                    folder = &self.folder,
+                    error = error
+                ),
+                false => text!("runs are kept in memory for now: {error}", error = error),
+            };
+            log(&text);
+        }
+        self.failed = failed;
+        if delivered.files > 0 {
+            log(&text!(
+                "runs of before are in the history now: {count}",
+                count = delivered.files
+            ));
+        }
+    }
+
+    /// Drops the oldest runs of memory if there are too many.
+    fn forget(&mut self, log: &mut dyn FnMut(&Text)) {
+        let mut bytes: usize = self.memory.iter().map(|one| one.body.len()).sum();
+        while bytes > IN_MEMORY
+            && let Some(oldest) = self.memory.pop_front()
+        {
+            bytes -= oldest.body.len();
+            log(&text!(
+                "run {run} is lost: neither the history nor the disk takes it, and no more fit in memory",
+                run = &oldest.id
+            ));
+        }
+    }
+}
+
+/// Saves all runs that were not taken before, and reads the changes of `tune` since a time.
+fn save(
+    place: &Place,
+    folder: &Path,
+    memory: Vec<Arc<Document>>,
+    since_us: Option<u64>,
+) -> Delivered {
+    let mut delivered = Delivered::default();
+    let done = all(place, folder, memory, since_us, &mut delivered);
+    delivered.error = done.err().map(|error| error.text());
+    delivered
+}
+
+fn all(
+    place: &Place,
+    folder: &Path,
+    memory: Vec<Arc<Document>>,
+    since_us: Option<u64>,
+    delivered: &mut Delivered,
+) -> Result<(), StoreError> {
+    let mut store = Store::open(place)?;
+    for document in memory {
+        store.save(&document)?;
+        delivered.taken.push(document);
+    }
+    delivered.files = unsaved::move_to(&mut store, folder)?;
+    if let Some(since_us) = since_us {
+        let changes = store.list(&Filter {
+            kind: Some(Kind::Change),
+            since_us: Some(since_us),
+            ..Filter::default()
+        })?;
+        let changes = changes.into_iter().map(|c| (c.created_us, c.id));
+        delivered.changes = changes.collect();
+    }
+    Ok(())
+}

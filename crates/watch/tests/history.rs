@@ -1,0 +1,174 @@
+//! A history that fails for a while: no run is lost.
+
+#![allow(clippy::expect_used)]
+
+mod postgres;
+
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use model::{history::Kind, text::Text};
+use postgres::Server;
+use store::{Document, Filter, Place, Store};
+use watch::history::{History, Kept};
+
+/// A small Run, by its id.
+fn run(id: &str) -> Document {
+    let end = r#"{"program": "0", "facts": {"schema": 1}}"#;
+    let body = format!(
+        r#"{{"schema": 1, "id": "{id}", "program": "0", "started_us": 1795392000000000,
+         "took_s": 1.0, "plan": {{"step": []}}, "near": {end}, "far": {end},
+         "layers": [], "samples": [], "figures": [], "ratios": []}}"#
+    );
+    let mut document = Document::of_run(body.into_bytes(), "a test").expect("a run");
+    document.label("path", "office");
+    document
+}
+
+fn ids(place: &Place) -> Vec<String> {
+    let mut store = Store::open(place).expect("open the history");
+    let filter = Filter {
+        kind: Some(Kind::Run),
+        path: Some("office".to_owned()),
+        ..Filter::default()
+    };
+    let listed = store.list(&filter).expect("list it");
+    let mut ids: Vec<String> = listed.into_iter().map(|entry| entry.id).collect();
+    ids.sort();
+    ids
+}
+
+fn files(state: &Path) -> usize {
+    fs::read_dir(state.join("unsaved")).map_or(0, Iterator::count)
+}
+
+/// A log, and what was kept with it.
+struct Watch {
+    history: History,
+    said: Vec<String>,
+}
+
+impl Watch {
+    fn of(place: &Place, state: &Path) -> Self {
+        let history = History::new(place.clone(), state).within(Duration::from_secs(3));
+        Self {
+            history,
+            said: Vec::new(),
+        }
+    }
+
+    fn keep(&mut self, id: &str) -> Kept {
+        let mut log = |line: &Text| self.said.push(line.to_string());
+        self.history.keep(run(id), &mut log).0
+    }
+
+    fn retry(&mut self) {
+        let mut log = |line: &Text| self.said.push(line.to_string());
+        self.history.retry(&mut log);
+    }
+}
+
+/// The rows of runs that were kept are there without another run: the watch tries hourly.
+#[test]
+fn a_run_of_the_time_without_a_server_is_saved_when_it_is_back() {
+    let mut server = Server::start();
+    let place = server.place();
+    let state = tempfile::tempdir().expect("a folder");
+    let mut watch = Watch::of(&place, state.path());
+    assert_eq!(watch.keep("a"), Kept::History);
+    server.stop();
+    assert_eq!(watch.keep("b"), Kept::File);
+    assert_eq!(watch.keep("c"), Kept::File);
+    assert_eq!(files(state.path()), 4);
+    assert_eq!(watch.said.len(), 1, "said once: {:?}", watch.said);
+    watch.retry();
+    assert_eq!(files(state.path()), 4);
+    server.run();
+    watch.retry();
+    assert_eq!(files(state.path()), 0);
+    assert_eq!(ids(&place), ["a", "b", "c"]);
+    let said = watch.said.last().expect("a line");
+    assert_eq!(said, "runs of before are in the history now: 2");
+}
+
+/// The loop waited for good, until its watchdog ended it.
+#[test]
+fn a_server_that_hangs_holds_nothing_up_for_longer_than_the_limit() {
+    let server = Server::start();
+    let place = server.place();
+    let state = tempfile::tempdir().expect("a folder");
+    let mut watch = Watch::of(&place, state.path());
+    assert_eq!(watch.keep("a"), Kept::History);
+    server.signal("STOP");
+    let begun = Instant::now();
+    assert_eq!(watch.keep("b"), Kept::File);
+    let first = begun.elapsed();
+    assert!(first < Duration::from_secs(10), "{first:?}");
+    // The thread that waits is not joined by another.
+    let begun = Instant::now();
+    assert_eq!(watch.keep("c"), Kept::File);
+    assert!(begun.elapsed() < Duration::from_secs(1));
+    assert!(
+        watch.said[0].contains("does not answer within"),
+        "{:?}",
+        watch.said
+    );
+    server.signal("CONT");
+    let end = Instant::now() + Duration::from_secs(60);
+    while files(state.path()) > 0 {
+        assert!(Instant::now() < end, "{:?}", watch.said);
+        std::thread::sleep(Duration::from_millis(100));
+        watch.retry();
+    }
+    assert_eq!(ids(&place), ["a", "b", "c"]);
+}
+
+/// A run was lost without a word.
+#[test]
+fn a_run_that_neither_history_nor_disk_takes_stays_in_memory() {
+    let root = tempfile::tempdir().expect("a folder");
+    // Neither can be made: a file is where their folder should be.
+    let blocked = root.path().join("disk");
+    fs::write(&blocked, "").expect("write it");
+    let place = Place::File(blocked.join("history.db"));
+    let mut watch = Watch::of(&place, &blocked);
+    assert_eq!(watch.keep("a"), Kept::Memory);
+    assert_eq!(watch.keep("b"), Kept::Memory);
+    assert_eq!(watch.said.len(), 1, "{:?}", watch.said);
+    assert!(watch.said[0].starts_with("runs are kept in memory for now: "));
+    // The disk has room again, the history is still away.
+    fs::remove_file(&blocked).expect("make room");
+    fs::create_dir(&blocked).expect("make room");
+    fs::create_dir(blocked.join("history.db")).expect("no history");
+    watch.retry();
+    assert_eq!(files(&blocked), 4);
+    assert!(watch.said[1].contains("unsaved"), "{:?}", watch.said);
+    fs::remove_dir(blocked.join("history.db")).expect("a history");
+    assert_eq!(watch.keep("c"), Kept::History);
+    assert_eq!(files(&blocked), 0);
+    assert_eq!(ids(&place), ["a", "b", "c"]);
+}
+
+#[test]
+fn the_oldest_runs_in_memory_are_given_up_with_a_word() {
+    let root = tempfile::tempdir().expect("a folder");
+    let blocked = root.path().join("disk");
+    fs::write(&blocked, "").expect("write it");
+    let mut watch = Watch::of(&Place::File(blocked.join("history.db")), &blocked);
+    for id in ["a", "b", "c"] {
+        let mut large = run(id);
+        large.body.resize(7 << 20, b' ');
+        let mut log = |line: &Text| watch.said.push(line.to_string());
+        watch.history.keep(large, &mut log);
+    }
+    let lost: Vec<&String> = watch
+        .said
+        .iter()
+        .filter(|line| line.contains("is lost"))
+        .collect();
+    assert_eq!(lost.len(), 1, "{:?}", watch.said);
+    assert!(lost[0].starts_with("run a is lost"), "{lost:?}");
+}
