@@ -123,6 +123,10 @@ bench: build kernel ## speed and cost, compared with ns-3, iperf3 and irtt
 	bench/cost
 	bench/history
 
+.PHONY: packages
+packages: ## try the packages of make dist in bare systems, SUITES="bookworm trixie" (as root)
+	scripts/packages $(SUITES)
+
 .PHONY: slurm
 slurm: build kernel ## run 2,000 cells on a temporary Slurm cluster (as root)
 	@scripts/setup cluster

@@ -7,9 +7,19 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{Planted, START, World};
-use model::text::Text;
+use model::{
+    net::{Direction, IpVersion, Layer},
+    text::Text,
+    watch::WatchFigure,
+};
 use stats::Random;
-use watch::{Watcher, config, message::Event, moment::HOUR_NS, state::Folder};
+use watch::{
+    Begin, Candidate, Line, Measured, Next, Postponed, Watcher, Work, config,
+    figures::Figure,
+    message::{Event, Message},
+    moment::{HOUR_NS, Moment, SECOND_NS},
+    state::Folder,
+};
 
 /// A watch of one path, with more keys of it.
 fn watcher(more: &str, random: &mut Random) -> Watcher {
@@ -101,4 +111,188 @@ fn a_drift_is_reported_once_and_again_after_it_was_set_back() {
     let opened = Watcher::open(&folder, config, ("boot", START), &mut random);
     let mut again = opened.expect("a state that can be read");
     assert_eq!(at(&mut again, 6, drift(&["cc is reno", "mtu is 1280"])), 3);
+}
+
+const LOAD: Candidate = Candidate {
+    path: 0,
+    work: Work::Load,
+};
+
+fn begin(watcher: &mut Watcher, work: Work, line: Line, random: &mut Random) -> Begin {
+    watcher.begin(Candidate { path: 0, work }, line, START, random)
+}
+
+#[test]
+fn a_metered_line_gets_probes_and_no_load_unless_it_is_allowed() {
+    let metered = Line {
+        metered: true,
+        ..Line::default()
+    };
+    for (key, line, loads) in [
+        ("", Line::default(), true),
+        ("", metered, false),
+        ("metered = \"yes\"", Line::default(), false),
+        ("metered = \"no\"", metered, true),
+    ] {
+        let mut random = Random::new(1);
+        let mut watcher = watcher(key, &mut random);
+        let begun = begin(&mut watcher, Work::Load, line, &mut random);
+        assert_eq!(matches!(begun, Begin::Run(_)), loads, "{key} {begun:?}");
+        if !loads {
+            assert_eq!(begun, Begin::Postponed(Postponed::Metered));
+            // It is not tried again at once, and cost nothing.
+            assert_ne!(watcher.next(START), Next::Due(LOAD));
+            assert_eq!(watcher.spent(START), 0);
+        }
+        let probe = begin(&mut watcher, Work::Probe, line, &mut random);
+        assert!(matches!(probe, Begin::Run(_)), "{probe:?}");
+    }
+}
+
+#[test]
+fn quiet_hours_hold_a_message_back_and_it_is_sent_after_them() {
+    let mut random = Random::new(1);
+    let text = "[alarm]\nquiet = \"22:00-07:00\"\n[[path]]\nhost = \"192.0.2.1\"\n";
+    let config = config::parse("messages", text).expect("a config");
+    let mut watcher = Watcher::new(config, "boot", START, &mut random);
+    // 01:00 of the local time.
+    watcher.drifted("host", drift(&["cc is reno"]), START);
+    let sent = |watcher: &Watcher, minutes: u64| {
+        let at = START.after(minutes * 60 * SECOND_NS);
+        watcher.outgoing(at).map(|message| message.id)
+    };
+    assert_eq!(sent(&watcher, 0), None);
+    assert_eq!(sent(&watcher, 6 * 60 - 1), None);
+    let id = sent(&watcher, 6 * 60).expect("it is 07:00");
+    // Undelivered, it is held back again in the next night.
+    assert_eq!(sent(&watcher, 21 * 60), None);
+    assert_eq!(sent(&watcher, 30 * 60), Some(id));
+    watcher.delivered(id);
+    assert_eq!(sent(&watcher, 30 * 60), None);
+}
+
+/// A path that is loaded every two hours, with the facts of its hosts.
+struct Loaded {
+    watcher: Watcher,
+    random: Random,
+    now: Moment,
+    facts: BTreeMap<String, String>,
+}
+
+impl Loaded {
+    fn new() -> Self {
+        let mut random = Random::new(5);
+        let text =
+            "[budget]\nmonth = \"900GB\"\n[[path]]\nname = \"office\"\nhost = \"192.0.2.1\"\n";
+        let config = config::parse("messages", text).expect("a config");
+        Self {
+            watcher: Watcher::new(config, "boot", START, &mut random),
+            random,
+            now: START,
+            facts: BTreeMap::new(),
+        }
+    }
+
+    fn fact(&mut self, name: &str, value: &str) {
+        self.facts.insert(name.to_owned(), value.to_owned());
+    }
+
+    fn run(&mut self, work: Work, goodput_bps: f64, changes: Vec<(u64, String)>) {
+        let candidate = Candidate { path: 0, work };
+        let begun = self
+            .watcher
+            .begin(candidate, Line::default(), self.now, &mut self.random);
+        let Begin::Run(job) = begun else {
+            panic!("{begun:?}");
+        };
+        let figure = Figure {
+            kind: WatchFigure::Goodput,
+            layer: Layer::Underlay,
+            family: IpVersion::V4,
+            direction: Some(Direction::Down),
+        };
+        let noise = 0.99 + 0.02 * self.random.unit();
+        let measured = Measured {
+            run: Some("r".to_owned()),
+            payload: Some(1_000_000),
+            figures: vec![(figure, goodput_bps * noise)],
+            facts: self.facts.clone(),
+            changes,
+            ..Measured::default()
+        };
+        self.watcher
+            .measured(job, measured, self.now, &mut self.random);
+    }
+
+    /// Loads for so many hours.
+    fn hours(&mut self, hours: u64, goodput_bps: f64) {
+        for _ in 0..hours / 2 {
+            self.run(Work::Load, goodput_bps, Vec::new());
+            self.now = self.now.after(2 * HOUR_NS);
+        }
+    }
+
+    fn changes(&self) -> Vec<&Message> {
+        let all = self.watcher.waiting().iter();
+        all.filter(|m| m.event == Event::Changed).collect()
+    }
+}
+
+/// Half of the loads of a day and a half, so that a change is certain but for its repeat.
+#[test]
+fn loads_alone_are_no_change_until_a_repeat_confirms_them() {
+    let mut path = Loaded::new();
+    path.hours(10 * 24, 94e6);
+    path.hours(36, 47e6);
+    assert!(path.changes().is_empty());
+    path.run(Work::Full, 47e6, Vec::new());
+    assert!(path.changes().is_empty(), "a full plan is no repeat");
+    path.run(Work::Retest, 47e6, Vec::new());
+    assert!(path.changes().is_empty(), "it is reported with its causes");
+    path.run(Work::Full, 47e6, Vec::new());
+    assert_eq!(path.changes().len(), 1);
+}
+
+#[test]
+fn a_message_has_what_changed_within_a_day_and_nothing_from_before() {
+    let mut path = Loaded::new();
+    path.fact("near.kernel", "6.1");
+    path.fact("far.kernel", "6.1");
+    path.fact("tunnel.mode", "direct");
+    path.hours(10 * 24, 94e6);
+    // Two days before the change, and six hours before it.
+    path.fact("far.kernel", "6.12");
+    path.hours(42, 94e6);
+    path.fact("tunnel.mode", "relayed");
+    path.hours(6, 94e6);
+    let at_us = path.now.wall_us;
+    path.hours(36, 47e6);
+    path.run(Work::Retest, 47e6, Vec::new());
+    let hours = |n: u64| n * 3_600_000_000;
+    let changes = [
+        (at_us - hours(48), "before"),
+        (at_us - hours(3), "at-it"),
+        (at_us + hours(35), "after"),
+    ];
+    let changes = changes.map(|(at, id)| (at, id.to_owned())).to_vec();
+    path.run(Work::Full, 47e6, changes);
+    let changes = path.changes();
+    let message = changes.first().expect("a change is reported");
+    assert!(
+        message.at_us.abs_diff(at_us) <= hours(4),
+        "{} for {at_us}",
+        message.at_us
+    );
+    let facts: Vec<&str> = message.facts.iter().map(|f| f.fact.as_str()).collect();
+    assert_eq!(facts, ["tunnel.mode"]);
+    assert_eq!(message.changes, ["at-it"]);
+    let words = message.words();
+    assert!(
+        words.contains("at that time tunnel.mode: direct to relayed"),
+        "{words}"
+    );
+    assert!(
+        words.contains("at that time: change at-it of pathtwin tune"),
+        "{words}"
+    );
 }
