@@ -1,7 +1,8 @@
 //! Settings as the commands that a person would type.
 
-use super::{Queue, Setting, processors, setting::amounts};
+use super::{Htb, Queue, Setting, processors, setting::amounts};
 use crate::{
+    prefix::Prefix,
     remedy::shell::{device, word},
     units::Rate,
 };
@@ -17,12 +18,7 @@ impl Setting {
                 )]
             }
             Self::RouteCongestionControl { to, table, cc } => {
-                let table = table.map_or_else(String::new, |t| format!(" table {t}"));
-                let cc = word(cc, "congestion control");
-                // `ip route replace` drops attributes that are not repeated; `ip route show` prints
-                // them.
-                let shown = format!("ip route show {to}{table}");
-                vec![format!("ip route replace $({shown}) congctl {cc}")]
+                vec![route(*to, *table, &word(cc, "congestion control"))]
             }
             Self::Queue { device: dev, queue } => rooted(&device(Some(dev)), queue),
             Self::Ingress { device: dev, queue } => {
@@ -88,6 +84,23 @@ impl Setting {
     }
 }
 
+/// `ip route replace` drops attributes that are not repeated, so they are those that `ip` prints:
+/// of the prefix's own route, or else of the one in use. Flags that it prints and does not accept
+/// are removed. Next hops come last.
+fn route(to: Prefix, table: Option<u32>, cc: &str) -> String {
+    let used = to.address();
+    let ip = if used.is_ipv6() { "ip -6" } else { "ip" };
+    let table = table.map_or_else(String::new, |t| format!(" table {t}"));
+    let own = format!("{ip} -o route show {to}{table}");
+    let copied = r"s/ proto [^ ]*//; s/^[^ ]*/& proto static/";
+    let copy = format!("{ip} -o route get fibmatch {used} | sed '{copied}'");
+    let flags = r"s/\\//g; s/ linkdown//g; s/ congctl \(lock \)*[^ ]*//";
+    format!(
+        "{ip} route replace $({{ {own}; {copy}; }} | head -n 1 | \
+         sed '{flags}; s|^[^ ]*|{to} congctl {cc}|')"
+    )
+}
+
 /// Amounts in the syntax of `ethtool`.
 fn spaced(all: &[(&str, Option<u32>)]) -> String {
     amounts(all).replace('=', " ")
@@ -111,8 +124,10 @@ fn transmit(device: &str, cpus: u32) -> String {
 fn rooted(device: &str, queue: &Queue) -> Vec<String> {
     match queue {
         Queue::Htb(shaper) => {
-            let rate = Rate::from_bps(shaper.rate_bps).to_string();
-            htb(device, &rate, shaper.queue.name())
+            let rate = Rate::from_bps(shaper.rate_bps);
+            let (burst, quantum) = (shaper.burst_bytes(), Htb::QUANTUM_BYTES);
+            let class = format!("{rate} burst {burst} cburst {burst} quantum {quantum}");
+            htb(device, &class, shaper.queue.name())
         }
         other => vec![root(device, &typed(other))],
     }
@@ -142,7 +157,8 @@ pub(crate) fn ingress(device: &str, queue: impl FnOnce(&str) -> Vec<String>) -> 
     all.extend(queue(&ifb));
     all.push(format!("tc qdisc add dev {device} clsact"));
     all.push(format!(
-        "tc filter add dev {device} ingress matchall action mirred egress redirect dev {ifb}"
+        "tc filter add dev {device} ingress pref 1 matchall action mirred egress redirect dev \
+         {ifb}"
     ));
     all
 }

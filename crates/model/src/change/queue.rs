@@ -94,6 +94,19 @@ pub struct Htb {
     pub queue: Discipline,
 }
 
+impl Htb {
+    /// Quantum of its class, bytes: only shares among classes depend on it, and the kernel warns of
+    /// large ones.
+    pub const QUANTUM_BYTES: u32 = 1514;
+
+    /// Bytes of the bucket: a millisecond of the rate, as in sqm-scripts, since timers of busy
+    /// hosts expire late and time missed by a smaller bucket is lost for good.
+    pub fn burst_bytes(&self) -> u32 {
+        const PACKET: u64 = 1600;
+        (self.rate_bps / 8000).clamp(PACKET, u32::MAX.into()) as u32
+    }
+}
+
 impl Queue {
     /// A shaper with a queue. CAKE shapes by itself; other queues are placed below htb.
     pub fn shaper(rate_bps: u64, queue: Discipline) -> Self {

@@ -152,7 +152,8 @@ fn settings_are_read_from_text() {
         shaped.commands(),
         [
             "tc qdisc replace dev wan root handle 1: htb default 1",
-            "tc class add dev wan parent 1: classid 1:1 htb rate 47.5mbit",
+            "tc class add dev wan parent 1: classid 1:1 htb rate 47.5mbit burst 5937 cburst 5937 \
+             quantum 1514",
             "tc qdisc add dev wan parent 1:1 fq_codel"
         ]
     );
@@ -163,7 +164,7 @@ fn settings_are_read_from_text() {
     let received = Setting::parse_shape_ingress("wan=95mbit").unwrap();
     assert_eq!(
         received.commands()[4],
-        "tc filter add dev wan ingress matchall action mirred egress redirect dev \
+        "tc filter add dev wan ingress pref 1 matchall action mirred egress redirect dev \
          pt-ifb$(cat /sys/class/net/wan/ifindex)"
     );
     for wrong in ["wan=", "wan=0mbit", "wan=5mbit red", "wan=5mbit cake x"] {

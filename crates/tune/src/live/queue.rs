@@ -1,7 +1,7 @@
 //! Root queue disciplines.
 
 use model::{
-    change::{Blob, Queue, QueueNode, Saved, Setting},
+    change::{Blob, Htb, Queue, QueueNode, Saved, Setting},
     text,
     text::Text,
 };
@@ -88,17 +88,13 @@ pub(super) fn set(nl: &mut Netlink, index: u32, queue: &Queue) -> Result<(), Net
     tc::replace(nl, index, class, Handle::NONE, &inside)
 }
 
-/// Bytes of the class: a millisecond of the rate, as in sqm-scripts, since timers of busy hosts
-/// expire late and time missed by a smaller bucket is lost for good.
-fn bucket_of(htb: &model::change::Htb) -> tc::HtbClass {
-    const PACKET: u64 = 1600;
-    let burst = (htb.rate_bps / 8000).clamp(PACKET, u32::MAX.into()) as u32;
+fn bucket_of(htb: &Htb) -> tc::HtbClass {
+    let burst = htb.burst_bytes();
     tc::HtbClass {
         rate_bps: htb.rate_bps,
         burst_bytes: Some(burst),
         ceil_burst_bytes: Some(burst),
-        // Only shares among classes depend on it, and the kernel warns of large ones.
-        quantum_bytes: Some(1514),
+        quantum_bytes: Some(Htb::QUANTUM_BYTES),
         ..tc::HtbClass::default()
     }
 }

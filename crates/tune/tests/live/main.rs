@@ -10,6 +10,7 @@ mod queues;
 mod reversal;
 mod routes;
 mod settings;
+mod typed;
 
 use std::{process::Command, time::Duration};
 

@@ -2,7 +2,7 @@
 
 #[path = "../scene/mod.rs"]
 #[allow(dead_code, unreachable_pub, missing_docs)]
-mod scene;
+pub(super) mod scene;
 
 use super::*;
 

@@ -133,6 +133,18 @@ pub fn blackhole() -> Setting {
 
 /// Settings of a random plan.
 pub fn settings(random: &mut Random) -> Vec<Setting> {
+    let mut all = Vec::new();
+    for setting in choices(random) {
+        if random.below(2) == 0 {
+            let at = random.below(all.len() as u64 + 1) as usize;
+            all.insert(at, setting);
+        }
+    }
+    all
+}
+
+/// A setting of each kind.
+pub fn choices(random: &mut Random) -> Vec<Setting> {
     let has_aqm = sh("tc qdisc add dev v1 root fq_codel && tc qdisc del dev v1 root").is_some();
     let queues: &[&str] = match has_aqm {
         true => &[
@@ -145,7 +157,6 @@ pub fn settings(random: &mut Random) -> Vec<Setting> {
         false => &["pfifo limit=5", "bfifo limit=9000", "pfifo"],
     };
     let set = |text: &str, scope: &str| Setting::parse_set(text, scope.parse::<Scope>().unwrap());
-    let mut all = Vec::new();
     let number = random.below(900) + 100;
     let mut choices: Vec<Setting> = vec![
         set(&format!("net.ipv4.tcp_notsent_lowat={number}000"), "host").unwrap(),
@@ -169,13 +180,7 @@ pub fn settings(random: &mut Random) -> Vec<Setting> {
         Setting::parse_queue_length(&format!("v0={number}")).unwrap(),
     ];
     choices.extend(of_queues(random));
-    for setting in choices {
-        if random.below(2) == 0 {
-            let at = random.below(all.len() as u64 + 1) as usize;
-            all.insert(at, setting);
-        }
-    }
-    all
+    choices
 }
 
 /// Settings of the queues of a device, if its sysfs is there.

@@ -66,9 +66,6 @@ pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
     for warning in &plan.warnings {
         format::say(format_args!("note: {warning}"));
     }
-    for writer in tune::writers(plan.steps.iter().map(|step| &step.setting)) {
-        format::say(format_args!("note: {writer}"));
-    }
     if let Some(span) = arguments.observe {
         return observed(arguments, plan, span, window);
     }

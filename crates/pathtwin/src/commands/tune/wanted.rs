@@ -2,6 +2,7 @@
 
 use std::{
     net::IpAddr,
+    path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -59,7 +60,11 @@ fn planned_as(request: Request) -> Result<Change, TuneError> {
         ..request
     };
     let id = tune::fresh_id().map_err(Operation::MakeId.failed())?;
-    tune::plan(&mut Live::open()?, &request, id)
+    let mut change = tune::plan(&mut Live::open()?, &request, id)?;
+    let settings = change.steps.iter().map(|step| &step.setting);
+    let writers = tune::writers(settings, Path::new("/"));
+    change.warnings.extend(writers);
+    Ok(change)
 }
 
 /// The given settings, before those that documents propose.
