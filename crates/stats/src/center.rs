@@ -149,12 +149,18 @@ fn bootstrap_t(samples: &[f64], random: &mut Random) -> Option<Interval> {
 
 /// Half width of the interval around the mean that holds one further sample of a normal
 /// distribution with a probability of `level`: Student's t times the deviation times
-/// sqrt(1 + 1 / n) (Hahn, Meeker: Statistical Intervals, 1991, 4.7). `None` for less than two
-/// samples.
-pub fn prediction_half_width(samples: &[f64], level: f64) -> Option<f64> {
-    let n = samples.len() as f64;
-    let deviation = standard_deviation(samples)?;
-    let t = t_quantile(f64::midpoint(1.0, level), n - 1.0);
+/// sqrt(1 + 1 / n) (Hahn, Meeker: Statistical Intervals, 1991, 4.7). A deviation that is `known`
+/// from elsewhere counts as `counts` more samples: few samples do not show theirs, and one none.
+/// `None` without samples, or if nothing is known of their deviation.
+pub fn prediction_half_width(samples: &[f64], level: f64, known: f64, counts: f64) -> Option<f64> {
+    let (n, centre) = (samples.len() as f64, mean(samples)?);
+    let freedom = n - 1.0 + counts;
+    if freedom <= 0.0 {
+        return None;
+    }
+    let squares: f64 = samples.iter().map(|v| (v - centre).powi(2)).sum();
+    let deviation = ((squares + counts * known * known) / freedom).sqrt();
+    let t = t_quantile(f64::midpoint(1.0, level), freedom);
     Some(t * deviation * (1.0 + 1.0 / n).sqrt())
 }
 
@@ -169,20 +175,34 @@ mod tests {
     use super::*;
     use crate::distribution::normal_quantile;
 
-    #[test]
-    fn nine_of_ten_further_samples_lie_within_the_prediction() {
+    /// Share of further samples within the prediction from `n` samples.
+    fn held(n: usize, known: f64, counts: f64) -> f64 {
         let mut random = Random::new(5);
         let normal = |random: &mut Random| normal_quantile(random.unit());
         let draws = 4000;
         let mut held = 0;
         for _ in 0..draws {
-            let seen: Vec<f64> = (0..4).map(|_| normal(&mut random)).collect();
+            let seen: Vec<f64> = (0..n).map(|_| normal(&mut random)).collect();
             let away = (normal(&mut random) - mean(&seen).unwrap()).abs();
-            held += usize::from(away <= prediction_half_width(&seen, 0.9).unwrap());
+            held += usize::from(away <= prediction_half_width(&seen, 0.9, known, counts).unwrap());
         }
-        let share = held as f64 / f64::from(draws);
+        held as f64 / f64::from(draws)
+    }
+
+    #[test]
+    fn nine_of_ten_further_samples_lie_within_the_prediction() {
+        let share = held(4, 0.0, 0.0);
         assert!((0.88..0.92).contains(&share), "{share}");
-        assert_eq!(prediction_half_width(&[0.5], 0.9), None);
+    }
+
+    /// One pair was predicted as if it had no spread, and the outcome was far outside.
+    #[test]
+    fn one_sample_has_the_spread_that_is_known_from_elsewhere_or_none() {
+        // A deviation known exactly counts as two samples, hence the interval is wider than needed.
+        let share = held(1, 1.0, 2.0);
+        assert!(share >= 0.9, "{share}");
+        assert_eq!(prediction_half_width(&[0.5], 0.9, 0.0, 0.0), None);
+        assert_eq!(prediction_half_width(&[], 0.9, 1.0, 2.0), None);
     }
 
     #[test]

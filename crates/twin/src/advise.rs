@@ -8,6 +8,7 @@ mod field;
 mod judge;
 mod known;
 mod objective;
+mod predicted;
 mod recipe;
 mod rounds;
 mod trial;

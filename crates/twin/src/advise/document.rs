@@ -15,8 +15,9 @@ use model::{
 use super::{
     because::{Context, nothing, parts},
     field::Field,
-    judge::{Worth, broken, by_member, changes, medians},
+    judge::{Worth, broken, by_member, medians},
     objective::Objective,
+    predicted::changes,
     recipe::{Candidate, capacity_bps},
 };
 

@@ -6,24 +6,16 @@ use model::{
         guards::{self, GAIN},
     },
     net::Direction,
-    run::Unit,
     text,
     text::{Text, Value},
-    twin::Twin,
 };
 
 /// Assumed standard deviation of the value of one pair, since few pairs do not show it; it counts
 /// as [`USUAL_COUNTS`] more pairs.
-const USUAL: f64 = 0.08;
-const USUAL_COUNTS: f64 = 2.0;
+pub(super) const USUAL: f64 = 0.08;
+pub(super) const USUAL_COUNTS: f64 = 2.0;
 /// Normal quantile of the bounds of a 90 % interval.
 const Z: f64 = 1.645;
-/// Smallest half width of an interval, a logarithm: settings of hosts and rates of twins differ by
-/// this much. A shaper on an Ethernet device counts 14 bytes more than an IP packet has, 1 %.
-const RESOLUTION: f64 = 0.02;
-/// Error of goodput and of delay where the twin was not tested: the tolerance for the order.
-const UNTESTED: f64 = 0.35;
-
 /// A pair of values without and with the remedy, on a member.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair<'a> {
@@ -125,57 +117,6 @@ pub(super) fn by_member(pairs: &[Pair<'_>], members: usize, goal: Goal) -> Vec<O
         stats::mean(&own.map(|p| worth(p, goal)).collect::<Vec<_>>())
     };
     (0..members).map(of).collect()
-}
-
-/// Changes of each figure, with intervals over the pairs that are widened by the error of the twin.
-pub(super) fn changes(pairs: &[Pair<'_>], twin: &Twin) -> Vec<Change> {
-    let mut all = Vec::new();
-    for direction in [Direction::Down, Direction::Up] {
-        for figure in AdviceFigure::PREDICTED {
-            all.extend(change(pairs, twin, direction, figure));
-        }
-    }
-    all
-}
-
-fn change(
-    pairs: &[Pair<'_>],
-    twin: &Twin,
-    direction: Direction,
-    figure: AdviceFigure,
-) -> Option<Change> {
-    let of = |all: &[Outcome]| {
-        let own = all.iter().find(|o| o.direction == direction);
-        own.and_then(|o| Some(o.value(figure)?.max(1.0)))
-    };
-    let ratios: Vec<f64> = pairs
-        .iter()
-        .filter_map(|p| Some((of(p.after)? / of(p.before)?).ln()))
-        .collect();
-    let centre = stats::median(&ratios)?;
-    let error = error(twin, figure, pairs.iter().find_map(|p| of(p.after))?);
-    // The percentiles of four pairs would hold 60 % of further ones.
-    let spread = stats::prediction_half_width(&ratios, 0.9).unwrap_or(0.0);
-    let away = spread.hypot(error).hypot(RESOLUTION);
-    Some(Change {
-        direction,
-        figure,
-        ratio: centre.exp(),
-        low: (centre - away).exp(),
-        high: (centre + away).exp(),
-    })
-}
-
-/// Error of the twin on figures that were held out: the 90th percentile of the logarithms.
-fn error(twin: &Twin, figure: AdviceFigure, around: f64) -> f64 {
-    let errors = twin.errors.as_ref();
-    let known = match figure.unit() {
-        Unit::BitsPerSecond => errors.and_then(|e| e.goodput_beyond_p90.or(e.goodput_p90)),
-        _ => errors
-            .and_then(|e| e.delay_beyond_p90_us.or(e.delay_p90_us))
-            .map(|us| (1.0 + us / around.max(1.0)).ln()),
-    };
-    known.unwrap_or(UNTESTED)
 }
 
 /// Medians over all pairs of the values with, or without, the remedy.
