@@ -365,3 +365,33 @@ fn metrics_are_served_and_written_and_promtool_accepts_them() {
         common::text(&output.stderr)
     );
 }
+
+/// A far end that hangs: its kernel accepts connections, and nobody answers them.
+#[test]
+fn probes_fail_while_the_far_end_hangs_and_return_with_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = folder.path().join("key");
+    let server = Server::start(pathtwin(), &key, &[]);
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = free.local_addr().expect("its address").port();
+    drop(free);
+    let listen = format!("listen = \"127.0.0.1:{port}\"");
+    let config = config(folder.path(), &server, &key, &listen);
+    let mut watch = start(&config, &folder.path().join("none"));
+    let probes = || count(&get(port).unwrap_or_default(), "pathtwin_probes_total");
+    until("a probe", || probes() > 0);
+    let far = rustix::process::Pid::from_child(&server.child);
+    let signal = |signal| rustix::process::kill_process(far, signal).expect("send it");
+    signal(rustix::process::Signal::STOP);
+    let failures = || {
+        let state = state(&folder.path().join("state"));
+        state.and_then(|s| s["paths"]["loop"]["reach"]["failures"].as_u64())
+    };
+    until("a failure in the state", || failures() > Some(0));
+    let before = probes();
+    signal(rustix::process::Signal::CONT);
+    until("probes after it", || probes() > before);
+    until("an answer in the state", || failures() == Some(0));
+    watch.kill().expect("kill it");
+    watch.wait().expect("it is gone");
+}
