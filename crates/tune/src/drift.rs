@@ -9,7 +9,7 @@ use model::{
 use crate::{
     Host,
     error::{Drift, HostError, TuneError},
-    holds::{brief, same_value},
+    holds::{brief, holds, same_value},
 };
 
 /// Settings of a change that no longer have the value that was applied.
@@ -60,7 +60,7 @@ pub fn drifted(kept: Vec<Change>, host: &mut dyn Host) -> Result<Compared, HostE
     for change in &kept {
         let mut drifted = Vec::new();
         for step in &change.steps {
-            let now = match host.read(&step.setting) {
+            let now = match host.read(&step.setting).and_then(present(step)) {
                 Ok(now) => now,
                 Err(error) => {
                     all.unread.push(text!(
@@ -72,12 +72,17 @@ pub fn drifted(kept: Vec<Change>, host: &mut dyn Host) -> Result<Compared, HostE
                     continue;
                 }
             };
-            let is_kept = |other: &Step| {
-                let new = other.new.as_ref();
-                other.setting.is_same_place(&step.setting)
-                    && new.is_some_and(|new| same_value(new, &now))
+            let is_set = |other: &Step, in_boot: bool| match &other.new {
+                Some(new) if in_boot => same_value(new, &now),
+                // Handles of queues differ at each boot.
+                new => new.is_some() && holds(&other.setting, &now),
             };
-            if step.new.is_some() && !kept.iter().flat_map(|c| &c.steps).any(is_kept) {
+            let is_kept = |change: &Change| {
+                let in_boot = change.scope.boot == scope.boot;
+                let mut same = change.steps.iter();
+                same.any(|s| s.setting.is_same_place(&step.setting) && is_set(s, in_boot))
+            };
+            if step.new.is_some() && !kept.iter().any(is_kept) {
                 drifted.push(drift(step, &now));
             }
         }
@@ -86,4 +91,13 @@ pub fn drifted(kept: Vec<Change>, host: &mut dyn Host) -> Result<Compared, HostE
         }
     }
     Ok(all)
+}
+
+/// A device that is not there, or not yet, has no value to compare.
+fn present(step: &Step) -> impl FnOnce(Saved) -> Result<Saved, HostError> {
+    let device = step.setting.device().unwrap_or_default().to_owned();
+    move |now| match now {
+        Saved::NoDevice => Err(HostError::NoDevice(device)),
+        now => Ok(now),
+    }
 }

@@ -5,6 +5,7 @@
 //! deadline, or as soon as the process that applies it dies. If all of them die, the next command
 //! or a reboot undoes it. Only a confirmation before the deadline keeps it.
 
+mod booted;
 mod calibration;
 mod confirm;
 mod conflicts;

@@ -8,8 +8,10 @@ use sys::process::Process;
 
 use crate::{
     Env, LOCK_LIMIT,
+    booted::check_after_boot,
+    drift::{Compared, drifted},
     error::{Rollback, TuneError},
-    kept::publish,
+    kept::{kept, publish},
     progress::undone_because,
     rollback::roll_back,
     undoing::{not_in_files, rebooted, undo},
@@ -91,9 +93,14 @@ pub struct Pending {
     pub changes: Vec<Change>,
     /// The newest change of the host; absent if it has none, or its journal is damaged.
     pub last: Option<Change>,
+    /// Changes of whose files this boot has set everything, found just now.
+    pub seen: Vec<ChangeId>,
+    /// The kept changes compared with the host.
+    pub compared: Compared,
 }
 
-/// Recovers, and reads the changes that wait or were undone.
+/// Recovers, checks the changes in files after a boot, and reads the changes that wait or were
+/// undone.
 ///
 /// # Errors
 /// Another command changes the host, or as of [`recover`].
@@ -102,15 +109,19 @@ pub fn pending(env: &mut Env<'_>) -> Result<Pending, TuneError> {
         return Err(TuneError::Busy);
     };
     let recovery = recover(env)?;
+    let seen = check_after_boot(env)?;
     // Journals of older programs have no copy yet.
     publish(env.folder);
     let ids = recovery.ids();
     let changes: Result<Vec<Change>, _> = ids.iter().map(|id| env.folder.read(id)).collect();
     let last = env.folder.list()?.pop().and_then(|l| l.change.ok());
+    let kept = kept(env.folder.path())?;
     Ok(Pending {
         recovery,
         changes: changes?,
         last,
+        seen,
+        compared: drifted(kept, env.host)?,
     })
 }
 

@@ -114,7 +114,7 @@ impl World {
             prober: &mut Reachable(true),
         };
         let applied = self.with(&mut observer, |env| apply(env, plan, &mut arm));
-        let folder = Folder::open(self.folder.path()).unwrap();
+        let folder = Folder::open(&self.journals()).unwrap();
         if let Ok(change) = folder.read(&plan.id) {
             let keeper = change.keeper.map(|_| keeper);
             folder.write(&Change { keeper, ..change }).unwrap();

@@ -14,7 +14,7 @@ pub(crate) mod wanted;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
-use tune::{NotApplied, RemoteError, TuneError};
+use tune::{Live, NotApplied, RemoteError, TuneError};
 
 use crate::{
     cli::tune::{List, Tune, TuneForm},
@@ -49,7 +49,13 @@ fn list(arguments: &List) -> Result<ExitCode, Failure> {
         }
     }
     match arguments.output {
-        TuneForm::Text => format::text(&report::change::list(&all))?,
+        TuneForm::Text => {
+            format::text(&report::change::list(&all))?;
+            all.retain(|change| change.state.is_kept());
+            if let Ok(compared) = Live::open().and_then(|mut host| tune::drifted(all, &mut host)) {
+                settle::differing(&compared);
+            }
+        }
         TuneForm::Json => format::json(&all)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -236,3 +236,28 @@ proptest! {
         prop_assert_eq!(world.host.dump(), before);
     }
 }
+
+/// Journals of schema 1: one with files, after a boot; one whose rollback failed, before it.
+#[test]
+fn changes_of_an_older_program_are_undone() {
+    const PERSISTED: &str = include_str!("../../../model/tests/data/change-1-persisted.json");
+    const FAILED: &str = include_str!("../../../model/tests/data/change-1-rollback-failed.json");
+    for (text, is_same_boot) in [(PERSISTED, false), (FAILED, true)] {
+        let world = World::new();
+        let before = world.host.dump();
+        let mut change = Change::parse(text.as_bytes()).unwrap();
+        let folder = Folder::open(&world.journals()).unwrap();
+        change.scope.netns = 1;
+        if is_same_boot {
+            *world.host.boot.borrow_mut() = change.scope.boot.clone();
+        }
+        folder.write(&change).unwrap();
+        world.host.set("net.a", "10");
+        world.host.set("net.b", "20");
+        let id = Some(change.id.as_str());
+        let (_, rollback) = world.with(&mut Unobserved, |env| undo(env, id)).unwrap();
+        assert!(rollback.is_complete() && rollback.left.is_empty());
+        assert_eq!(world.host.dump(), before);
+        assert_eq!(world.journal()[0].state, State::RolledBack);
+    }
+}

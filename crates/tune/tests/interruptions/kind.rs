@@ -93,6 +93,8 @@ impl Kind {
             }
             Self::Full | Self::ReadOnly => 1500,
             Self::Undone | Self::Confirmed | Self::Persist | Self::UndoFiles => 60_000,
+            // Its confirmation is in time, also on a busy machine.
+            Self::Confirm | Self::Turns | Self::TurnsBoth => 8000,
             _ => 3000,
         }
     }

@@ -89,7 +89,7 @@ impl System {
     fn tree(&self) -> String {
         let root = self.root.path().display();
         sh(&format!(
-            "cd {root} && find . -path ./journals -prune -o -printf '%p %m %l\\n' | sort && \
+            "cd {root} && find . -path './journals*' -prune -o -printf '%p %m %l\\n' | sort && \
              grep -r . etc run || true"
         ))
     }
@@ -354,6 +354,12 @@ fn a_device_of_networkmanager_gets_a_script_of_its_dispatcher() {
     for shell in ["sh", "busybox ash"] {
         system.boot();
         let untouched = System::state();
+        let found = system.env(tune::pending).unwrap();
+        let drifted = &found.compared.drifted;
+        assert!(
+            found.seen.is_empty() && drifted[0].1.len() == 2,
+            "{found:?}"
+        );
         for (device, event) in [("v1", "up"), ("v0", "down"), ("v0", "pre-up")] {
             sh(&format!("{shell} {} {device} {event}", script.path));
             assert_eq!(System::state(), untouched, "{shell} {device} {event}");
@@ -364,7 +370,21 @@ fn a_device_of_networkmanager_gets_a_script_of_its_dispatcher() {
             state.contains("mtu 1400") && state.contains("pfifo"),
             "{shell}: {state}"
         );
+        // The queue has another handle at each boot.
+        let found = system.env(tune::pending).unwrap();
+        assert_eq!(found.seen, [change.id.clone()]);
+        assert!(found.compared.drifted.is_empty(), "{found:?}");
+        let last = found.last.unwrap();
+        let mut events = last.events.iter().map(|event| event.what.to_string());
+        assert!(events.any(|what| what.starts_with("after a boot")));
+        let again = system.env(tune::pending).unwrap();
+        assert!(again.seen.is_empty() && again.compared.drifted.is_empty());
     }
+    // From then on its options count too.
+    sh("tc qdisc change dev v0 root pfifo limit 9");
+    let found = system.env(tune::pending).unwrap();
+    assert_eq!(found.compared.drifted.len(), 1, "{found:?}");
+    sh("tc qdisc change dev v0 root pfifo limit 5");
     system.undone(&change);
     assert_eq!(system.tree(), tree);
 }

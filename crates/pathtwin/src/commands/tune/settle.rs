@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use model::change::Change;
-use tune::{NewTcp, Pending, Recovery, Rollback, TuneError};
+use tune::{Compared, NewTcp, Pending, Recovery, Rollback, TuneError};
 
 use super::{
     apply::{self, show},
@@ -28,6 +28,8 @@ pub(super) fn status(arguments: &Status) -> Result<ExitCode, Failure> {
         recovery,
         changes,
         last,
+        seen,
+        compared,
     } = with_host(&arguments.journal, tune::pending)?;
     match (arguments.output, &recovery) {
         (TuneForm::Text, Recovery::Clean) => {
@@ -39,6 +41,13 @@ pub(super) fn status(arguments: &Status) -> Result<ExitCode, Failure> {
         }
         (form, _) => show(&changes, form)?,
     }
+    for id in &seen {
+        let id = id.short();
+        format::say(format_args!(
+            "note: change {id}: after a boot, its files have set everything"
+        ));
+    }
+    differing(&compared);
     Ok(match recovery {
         Recovery::Undone(all) => {
             let complete = all.iter().all(|(_, rollback)| rollback.is_complete());
@@ -50,6 +59,18 @@ pub(super) fn status(arguments: &Status) -> Result<ExitCode, Failure> {
         }
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// Says which settings of kept changes are others now.
+pub(super) fn differing(compared: &Compared) {
+    for (id, all) in &compared.drifted {
+        for drift in all {
+            format::say(format_args!("note: change {}: {drift}", id.short()));
+        }
+    }
+    for unread in &compared.unread {
+        format::say(format_args!("note: {unread}"));
+    }
 }
 
 pub(super) fn confirm(arguments: &Confirm) -> Result<ExitCode, Failure> {
