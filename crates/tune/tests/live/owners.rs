@@ -372,7 +372,7 @@ fn a_device_of_networkmanager_gets_a_script_of_its_dispatcher() {
         );
         // The queue has another handle at each boot.
         let found = system.env(tune::pending).unwrap();
-        assert_eq!(found.seen, [change.id.clone()]);
+        assert_eq!(found.seen, std::slice::from_ref(&change.id));
         assert!(found.compared.drifted.is_empty(), "{found:?}");
         let last = found.last.unwrap();
         let mut events = last.events.iter().map(|event| event.what.to_string());
