@@ -33,7 +33,8 @@ const fn weights(goal: Goal) -> [f64; 2] {
     }
 }
 
-/// Returns the value of a change, both directions together: logarithms of ratios.
+/// Returns the value of a change, both directions together: logarithms of ratios, of delays those
+/// that are noticeable.
 pub(super) fn worth(pair: &Pair<'_>, goal: Goal) -> f64 {
     by_direction(pair, goal).map(|(_, worth)| worth).sum()
 }
@@ -43,11 +44,12 @@ fn by_direction(pair: &Pair<'_>, goal: Goal) -> impl Iterator<Item = (Direction,
     let [goodput, delay] = weights(goal);
     let ln = |a: f64, b: f64| (b.max(1.0) / a.max(1.0)).ln();
     let one = move |(a, b): (&Outcome, &Outcome)| {
-        let p50 = ln(a.rtt_p50_us, b.rtt_p50_us);
+        let p50 = guards::delay_gain(a.rtt_p50_us, b.rtt_p50_us);
         // The median alone where a 99th percentile is not known.
-        let p99 = a.rtt_p99_us.zip(b.rtt_p99_us).map(|(a, b)| ln(a, b));
+        let p99 = a.rtt_p99_us.zip(b.rtt_p99_us);
+        let p99 = p99.map(|(a, b)| guards::delay_gain(a, b));
         let rtt = p99.map_or(p50, |p99| f64::midpoint(p50, p99));
-        let worth = goodput * ln(a.goodput_bps, b.goodput_bps) - delay * rtt;
+        let worth = goodput * ln(a.goodput_bps, b.goodput_bps) + delay * rtt;
         (a.direction, worth)
     };
     pair.before.iter().zip(pair.after).map(one)
@@ -234,6 +236,23 @@ mod tests {
         assert_eq!(effect(&one, Goal::Balanced), Effect::Nothing);
     }
 
+    /// In case 4, a shaper for 1.8 ms was advised, and kept, before the line's actual problem.
+    #[test]
+    fn milliseconds_are_no_bargain_for_goodput_unless_latency_is_asked_for() {
+        let effect = |scale: f64, goal| {
+            let (bloated, shaped) = (
+                [outcome(956e6, 4.6e3 * scale)],
+                [outcome(900e6, 2.8e3 * scale)],
+            );
+            Worth::of(&pairs(&bloated, &shaped, 4), goal)
+                .unwrap()
+                .effect()
+        };
+        assert_eq!(effect(1.0, Goal::Balanced), Effect::Nothing);
+        assert_eq!(effect(1.0, Goal::Latency), Effect::Helps);
+        assert_eq!(effect(10.0, Goal::Balanced), Effect::Helps);
+    }
+
     #[test]
     fn a_tenth_of_the_delay_at_95_percent_of_the_goodput_is_a_bargain_except_for_throughput() {
         let (bloated, shaped) = ([outcome(2e7, 4e5)], [outcome(1.9e7, 4e4)]);
@@ -293,9 +312,9 @@ mod tests {
         };
         let (before, after) = ([unknown(8e4)], [unknown(4e4)]);
         let pairs = pairs(&before, &after, 3);
-        // Half the RTT at the same goodput, with the weight of latency.
+        // The same goodput, the RTT with the weight of latency and what is not noticeable of it.
         let worth = worth(&pairs[0], Goal::Latency);
-        assert!((worth - 2.0_f64.ln()).abs() < 1e-12, "{worth}");
+        assert!((worth - (85.0_f64 / 45.0).ln()).abs() < 1e-12, "{worth}");
         let medians = medians(pairs.iter().map(|p| p.after));
         assert_eq!(medians, after);
         let known = [outcome(1e7, 4e4)];
