@@ -43,6 +43,7 @@ pub(super) fn planned(settings: &Settings) -> Result<Change, Failure> {
 ///
 /// # Errors
 /// As [`tune::plan`]; the kernel has no random numbers.
+#[cfg(feature = "lab")]
 pub(crate) fn plan_of(settings: Wanted) -> Result<Change, TuneError> {
     planned_as(Request {
         settings,
