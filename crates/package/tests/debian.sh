@@ -73,14 +73,21 @@ wait || true
 here pathtwin watch --example >"$root/etc/pathtwin/watch.toml"
 here pathtwin watch --config /etc/pathtwin/watch.toml --check
 echo 'PATHTWIN_OPTIONS="--max-clients 2"' >>"$root/etc/default/pathtwin-serve"
+# As earlier versions left them: the folder belongs to the watch, journals in it to root.
 mkdir -p "$root/var/lib/pathtwin/tune"
+echo journal >"$root/var/lib/pathtwin/tune/1.json"
 echo state >"$root/var/lib/pathtwin/watch.json"
+echo run >"$root/var/lib/pathtwin/history.db"
+here chown pathtwin: /var/lib/pathtwin /var/lib/pathtwin/watch.json /var/lib/pathtwin/history.db
+chmod 700 "$root/var/lib/pathtwin"
 
 # An upgrade keeps them, and what is enabled.
 here dpkg --no-triggers --install /tmp/pathtwin.deb
 grep -q max-clients "$root/etc/default/pathtwin-serve" || fail "the upgrade lost a setting"
 # The state of earlier versions goes to the user of the watch, and what is above root's journals to root.
 [ "$(here stat -c %U /var/lib/pathtwin/watch/watch.json)" = pathtwin ] || fail "the state of the watch is lost"
+[ "$(here stat -c %U /var/lib/pathtwin/watch/history.db)" = pathtwin ] || fail "the history is lost"
+[ "$(here stat -c %U /var/lib/pathtwin/tune/1.json)" = root ] || fail "a journal is not root's"
 [ "$(here stat -c %U:%a /var/lib/pathtwin)" = root:755 ] || fail "the folder of the journals is not root's"
 [ "$(here systemctl --root=/ is-enabled pathtwin-watch.service)" = enabled ] || fail "no longer enabled"
 

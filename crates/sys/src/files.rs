@@ -146,10 +146,16 @@ pub fn remove_partial(folder: &Path) -> io::Result<()> {
 /// # Errors
 /// One of them cannot be created.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut missing: Vec<&Path> = folder.ancestors().take_while(|f| !f.exists()).collect();
+    let is_missing = |f: &&Path| !f.as_os_str().is_empty() && !f.exists();
+    let mut missing: Vec<&Path> = folder.ancestors().take_while(is_missing).collect();
     while let Some(next) = missing.pop() {
-        fs::create_dir(next)?;
-        next.parent().map_or(Ok(()), sync_folder)?;
+        match fs::create_dir(next) {
+            // Another process was faster.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && next.is_dir() => {}
+            made => made?,
+        }
+        let above = next.parent().filter(|above| !above.as_os_str().is_empty());
+        sync_folder(above.unwrap_or(Path::new(".")))?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::{
     fs, io,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -118,6 +119,16 @@ pub struct Listed {
     pub change: Result<Change, JournalError>,
 }
 
+/// Creates the folder above the journals, if it is missing: the copy in it is for others, who must
+/// get there, also where the umask closes new folders.
+fn open_to_others(above: &Path) -> io::Result<()> {
+    if above.exists() {
+        return Ok(());
+    }
+    fs::create_dir_all(above)?;
+    fs::set_permissions(above, fs::Permissions::from_mode(0o755))
+}
+
 impl Folder {
     /// Opens a folder, which is created with mode 0700 if it does not exist.
     ///
@@ -126,8 +137,7 @@ impl Folder {
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         // Absolute: the keeper may run elsewhere.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        // The copy beside it is for others, who must get there.
-        let above = path.parent().map_or(Ok(()), fs::create_dir_all);
+        let above = path.parent().map_or(Ok(()), open_to_others);
         let made = above.and_then(|()| files::make_private_folder(&path));
         made.map_err(|error| JournalError::Folder {
             op: Access::Create,

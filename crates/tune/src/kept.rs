@@ -18,7 +18,7 @@ use crate::journal::{Access, Folder, JournalError};
 const LARGEST: u64 = 16 << 20;
 
 /// The kept changes of the journals in a folder, the oldest first; from the copy if the folder may
-/// not be read. None if the folder does not exist.
+/// not be read. Empty if the folder does not exist.
 ///
 /// # Errors
 /// Neither can be read. Journals that cannot be read are skipped.

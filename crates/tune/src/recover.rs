@@ -36,8 +36,21 @@ pub enum Recovery {
 /// A journal is damaged, belongs to another network namespace of this boot, or the host cannot be
 /// examined.
 pub fn recover(env: &mut Env<'_>) -> Result<Recovery, TuneError> {
-    let all = env.folder.list()?.into_iter().map(|listed| listed.change);
-    let all: Vec<Change> = all.collect::<Result<_, _>>()?;
+    let listed = env.folder.list()?.into_iter().map(|listed| listed.change);
+    // A damaged journal is an error, but not one that keeps the others from being undone.
+    let (read, damaged): (Vec<_>, Vec<_>) = listed.partition(Result::is_ok);
+    let all: Vec<Change> = read.into_iter().flatten().collect();
+    let recovered = recover_all(env, all);
+    if !matches!(recovered, Ok(Recovery::Clean)) {
+        publish(env.folder);
+    }
+    match damaged.into_iter().find_map(Result::err) {
+        Some(error) if recovered.is_ok() => Err(error.into()),
+        _ => recovered,
+    }
+}
+
+fn recover_all(env: &mut Env<'_>, all: Vec<Change>) -> Result<Recovery, TuneError> {
     let (in_files, others): (Vec<_>, Vec<_>) =
         all.into_iter().partition(Change::is_partly_in_files);
     let mut undone = Vec::new();

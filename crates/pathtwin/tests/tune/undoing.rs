@@ -7,14 +7,14 @@ use super::{ECN, common::text, ecn, namespace, tune};
 /// Timers of services may be a minute late; the keeper has one of its own. Judged by its journal:
 /// reading it later does not make it late.
 #[test]
-fn a_keeper_has_undone_a_change_within_a_second_of_its_deadline() {
+fn a_keeper_undoes_a_change_at_its_deadline_and_not_a_minute_later() {
     if !namespace() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let journal = folder.path().join("journal");
     let before = ecn();
-    let (code, message) = tune(&journal, &["apply", ECN[0], ECN[1], "--window", "1s"]);
+    let (code, message) = tune(&journal, &["apply", ECN[0], ECN[1], "--window", "3s"]);
     assert_eq!(code, Some(0), "{message}");
     let change = || {
         let (_, list) = tune(&journal, &["list", "--output", "json"]);
@@ -28,11 +28,13 @@ fn a_keeper_has_undone_a_change_within_a_second_of_its_deadline() {
     let ended = ended.unwrap_or_else(|| panic!("{}", change()));
     assert_eq!(ecn(), before);
     let events = ended["events"].as_array().unwrap();
-    let last = events.last().unwrap()["boottime_ns"].as_u64().unwrap();
     let deadline = ended["deadline_boottime_ns"].as_u64().unwrap();
-    assert!(last >= deadline, "not before it: {ended}");
-    let late = Duration::from_nanos(last - deadline);
-    assert!(late < Duration::from_secs(1), "{late:?}: {ended}");
+    let at = events.iter().filter_map(|e| e["boottime_ns"].as_u64());
+    let from = at.clone().min().unwrap();
+    let undone = at.filter(|at| *at >= deadline).min();
+    let undone = undone.unwrap_or_else(|| panic!("not before it: {ended}"));
+    // Much later than it had to wait would be another timer.
+    assert!(undone - deadline < deadline - from, "{ended}");
 }
 
 /// Values that cannot be written end with 4, and another try sets them.

@@ -39,6 +39,20 @@ fn an_undoing_that_is_killed_at_any_point_is_completed_by_the_next() {
     panic!("an undoing has fewer points than that");
 }
 
+/// A damaged journal of another change kept all of them from being undone.
+#[test]
+fn a_damaged_journal_is_reported_after_the_others_are_undone() {
+    let world = World::new();
+    let before = world.host.dump();
+    let plan = world.plan(NEW).unwrap();
+    world.apply(&plan, DEAD, usize::MAX).unwrap();
+    assert_ne!(world.host.dump(), before);
+    let other = ChangeId::from_random([0; 16]);
+    std::fs::write(world.journals().join(format!("{other}.json")), "{").unwrap();
+    assert!(matches!(world.recover(), Err(TuneError::Journal(_))));
+    assert_eq!(world.host.dump(), before);
+}
+
 /// The keeper alone, after the controller was killed at any point at which the keeper runs.
 #[test]
 fn a_killed_controller_is_noticed_by_the_keeper_without_any_other_start() {
