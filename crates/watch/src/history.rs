@@ -21,7 +21,7 @@ use model::{
     text,
     text::{Text, Value},
 };
-use store::{Document, Filter, Place, Store, StoreError};
+use store::{Document, Filter, Place, Saved, Store, StoreError};
 
 pub(crate) use unsaved::label;
 
@@ -247,11 +247,15 @@ fn all(
     delivered: &mut Delivered,
 ) -> Result<(), StoreError> {
     let mut store = Store::open(place)?;
+    let mut refused = None;
     for document in memory {
-        store.save(&document)?;
-        delivered.taken.push(document);
+        if is_taken(store.save(&document), &mut refused)? {
+            delivered.taken.push(document);
+        }
     }
-    delivered.files = unsaved::move_to(&mut store, folder)?;
+    unsaved::move_to(folder, &mut delivered.files, |document| {
+        is_taken(store.save(document), &mut refused)
+    })?;
     if let Some(since_us) = since_us {
         let changes = store.list(&Filter {
             kind: Some(Kind::Change),
@@ -261,5 +265,28 @@ fn all(
         let changes = changes.into_iter().map(|c| (c.created_us, c.id));
         delivered.changes = changes.collect();
     }
-    Ok(())
+    refused.map_or(Ok(()), Err)
+}
+
+/// True if a document was taken, false if it was refused for itself: it will be each time, and must
+/// not hold up the others. The first such refusal is remembered.
+///
+/// # Errors
+/// The history takes no document now.
+fn is_taken(
+    saved: Result<Saved, StoreError>,
+    refused: &mut Option<StoreError>,
+) -> Result<bool, StoreError> {
+    match saved {
+        Ok(_) => Ok(true),
+        Err(
+            error @ (StoreError::TooLarge { .. }
+            | StoreError::Format { .. }
+            | StoreError::Damaged { .. }),
+        ) => {
+            refused.get_or_insert(error);
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
 }

@@ -94,6 +94,36 @@ fn a_run_of_the_time_without_a_server_is_saved_when_it_is_back() {
     assert_eq!(said, "runs of before are in the history now: 2");
 }
 
+/// A run that the history refuses each time kept all others out of it.
+#[test]
+fn a_run_that_is_refused_for_itself_holds_up_no_other() {
+    let state = tempfile::tempdir().expect("a folder");
+    let blocked = state.path().join("history.db");
+    fs::create_dir(&blocked).expect("no history");
+    let place = Place::File(blocked.clone());
+    let mut watch = Watch::of(&place, state.path());
+    for id in ["a", "b", "c"] {
+        assert_eq!(watch.keep(id), Kept::File);
+    }
+    fs::remove_dir(&blocked).expect("a history");
+    // Another run has the id of the second.
+    let mut other = run("b");
+    other.body.splice(..1, *b"{\"other\": 1,");
+    let mut store = Store::open(&place).expect("open the history");
+    store.save(&other).expect("save it");
+    watch.said.clear();
+    watch.retry();
+    assert_eq!(ids(&place), ["a", "b", "c"]);
+    assert_eq!(files(state.path()), 2);
+    assert!(state.path().join("unsaved/b.json").exists());
+    watch.retry();
+    assert_eq!(watch.keep("d"), Kept::History);
+    let refused = |line: &&String| line.contains("another document with this id");
+    let count = watch.said.iter().filter(refused).count();
+    assert_eq!(count, 1, "said once: {:?}", watch.said);
+    assert_eq!(watch.said.len(), 2, "{:?}", watch.said);
+}
+
 /// The loop waited for good, until its watchdog ended it.
 #[test]
 fn a_server_that_hangs_holds_nothing_up_for_longer_than_the_limit() {

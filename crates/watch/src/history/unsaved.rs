@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use store::{Document, Store, StoreError};
+use store::{Document, StoreError};
 use sys::files::{self, Existing, Readers};
 
 /// Writes a run; both of its files are there when this returns.
@@ -29,31 +29,39 @@ pub(crate) fn label(document: &mut Document) {
     document.label("watch", "yes");
 }
 
-/// The files of all runs.
+/// The files of all runs, in the same order each time.
 pub(super) fn list(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path());
-    files
+    let mut files: Vec<PathBuf> = files
         .filter(|file| file.extension().is_some_and(|end| end == "json"))
-        .collect()
+        .collect();
+    files.sort();
+    files
 }
 
-/// Moves the runs into the history; returns their number.
+/// Moves the runs that `save` takes out of the folder, and counts them. Those that it does not take
+/// stay, and files that are not of a run.
 ///
 /// # Errors
-/// It does not take one, which stays with the rest. Files that are not of a run stay, too.
-pub(super) fn move_to(store: &mut Store, folder: &Path) -> Result<usize, StoreError> {
-    let mut count = 0;
+/// That of `save`, which ends it.
+pub(super) fn move_to(
+    folder: &Path,
+    count: &mut usize,
+    mut save: impl FnMut(&Document) -> Result<bool, StoreError>,
+) -> Result<(), StoreError> {
     for file in list(folder) {
         let Some(document) = read(&file) else {
             continue;
         };
-        store.save(&document)?;
+        if !save(&document)? {
+            continue;
+        }
         let _ = fs::remove_file(&file);
         let _ = fs::remove_file(file.with_extension("path"));
-        count += 1;
+        *count += 1;
     }
-    Ok(count)
+    Ok(())
 }
 
 fn read(file: &Path) -> Option<Document> {
