@@ -173,8 +173,10 @@ impl Daemon<'_> {
         if let Some(manager) = &self.manager {
             manager.stopping();
         }
-        self.history.retry(self.log);
-        self.keep(true).map(|_| ())
+        // The state first: the history may not answer before the service manager loses patience.
+        let kept = self.keep(true);
+        self.history.end(self.log);
+        kept.map(|_| ())
     }
 
     /// Renews the metrics.

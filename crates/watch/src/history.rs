@@ -27,6 +27,8 @@ pub(crate) use unsaved::label;
 
 /// Time within which the history must answer: below the watchdog of the packaged service (180 s).
 const LIMIT: Duration = Duration::from_secs(60);
+/// Time for it when the watch ends: below the 90 s after which a service manager kills it.
+const LAST_LIMIT: Duration = Duration::from_secs(10);
 /// Runs that the history did not take, below the folder of the state.
 const UNSAVED: &str = "unsaved";
 /// Bytes of runs that are kept in memory at most, while neither history nor disk takes them.
@@ -115,6 +117,18 @@ impl History {
         }
         let delivered = self.deliver(None);
         self.settle(&delivered, log);
+    }
+
+    /// Tries it a last time, for a short time, and logs the runs that are lost.
+    pub fn end(&mut self, log: &mut dyn FnMut(&Text)) {
+        self.limit = self.limit.min(LAST_LIMIT);
+        self.retry(log);
+        for run in self.memory.drain(..) {
+            log(&text!(
+                "run {run} is lost: neither the history nor the disk takes it, and the watch ends",
+                run = &run.id
+            ));
+        }
     }
 
     /// Asks a thread to save everything, and waits for it.

@@ -69,6 +69,16 @@ impl Watch {
         let mut log = |line: &Text| self.said.push(line.to_string());
         self.history.retry(&mut log);
     }
+
+    fn end(&mut self) {
+        let mut log = |line: &Text| self.said.push(line.to_string());
+        self.history.end(&mut log);
+    }
+
+    fn lost(&self) -> Vec<&String> {
+        let lines = self.said.iter();
+        lines.filter(|line| line.contains("is lost")).collect()
+    }
 }
 
 /// The rows of runs that were kept are there without another run: the watch tries hourly.
@@ -194,11 +204,32 @@ fn the_oldest_runs_in_memory_are_given_up_with_a_word() {
         let mut log = |line: &Text| watch.said.push(line.to_string());
         watch.history.keep(large, &mut log);
     }
-    let lost: Vec<&String> = watch
-        .said
-        .iter()
-        .filter(|line| line.contains("is lost"))
-        .collect();
+    let lost = watch.lost();
     assert_eq!(lost.len(), 1, "{:?}", watch.said);
     assert!(lost[0].starts_with("run a is lost"), "{lost:?}");
+}
+
+/// They were lost without a word.
+#[test]
+fn runs_that_are_in_memory_at_the_end_are_given_up_with_a_word() {
+    let root = tempfile::tempdir().expect("a folder");
+    let blocked = root.path().join("disk");
+    fs::write(&blocked, "").expect("write it");
+    let place = Place::File(root.path().join("history.db"));
+    fs::create_dir(root.path().join("history.db")).expect("no history");
+    let mut watch = Watch::of(&place, &blocked);
+    for id in ["a", "b"] {
+        assert_eq!(watch.keep(id), Kept::Memory);
+    }
+    watch.end();
+    let lost = watch.lost();
+    assert_eq!(lost.len(), 2, "{:?}", watch.said);
+    assert!(lost[0].starts_with("run a is lost"), "{lost:?}");
+    assert!(lost[1].starts_with("run b is lost"), "{lost:?}");
+    // One that the history takes at last is not.
+    assert_eq!(watch.keep("c"), Kept::Memory);
+    fs::remove_dir(root.path().join("history.db")).expect("a history");
+    watch.end();
+    assert_eq!(watch.lost().len(), 2, "{:?}", watch.said);
+    assert_eq!(ids(&place), ["c"]);
 }
