@@ -157,7 +157,8 @@ impl History {
         let (sender, answer) = mpsc::channel();
         let (place, folder) = (self.place.clone(), self.folder.clone());
         let memory: Vec<Arc<Document>> = self.memory.iter().cloned().collect();
-        std::thread::spawn(move || {
+        // If no thread can be made, the sender is gone: there is no answer.
+        let _ = std::thread::Builder::new().spawn(move || {
             // Nobody waits any more if it is late.
             let _ = sender.send(save(&place, &folder, memory, since_us));
         });
