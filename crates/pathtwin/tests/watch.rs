@@ -7,11 +7,11 @@ mod common;
 
 use std::{
     fs,
-    io::{Read, Write},
-    net::{TcpListener, TcpStream},
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
     os::unix::net::UnixDatagram,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStderr, Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -48,6 +48,24 @@ fn start(config: &Path, socket: &Path) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .expect("start the watch")
+}
+
+/// A free port, which the watch names in its log.
+const LISTEN: &str = "listen = \"127.0.0.1:0\"";
+
+/// The port of a watch with [`LISTEN`], and the rest of its log.
+fn listening(watch: &mut Child) -> (u16, BufReader<ChildStderr>) {
+    let mut log = BufReader::new(watch.stderr.take().expect("its log"));
+    let mut said = String::new();
+    loop {
+        let from = said.len();
+        let n = log.read_line(&mut said).expect("its log");
+        assert!(n > 0, "it listens nowhere: {said}");
+        let line = said[from..].trim_end().trim_end_matches('/');
+        if let Some((_, port)) = line.split_once("metrics at http://127.0.0.1:") {
+            return (port.parse().expect("a port"), log);
+        }
+    }
 }
 
 fn until(what: &str, mut done: impl FnMut() -> bool) {
@@ -138,15 +156,7 @@ fn a_watch_continues_during_and_after_a_full_disk() {
     let folder = tempfile::tempdir().expect("a folder");
     let key = folder.path().join("key");
     let server = Server::start(pathtwin(), &key, &[]);
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = free.local_addr().expect("its address").port();
-    drop(free);
-    let config = config(
-        folder.path(),
-        &server,
-        &key,
-        &format!("listen = \"127.0.0.1:{port}\""),
-    );
+    let config = config(folder.path(), &server, &key, LISTEN);
     let state_folder = folder.path().join("state");
     fs::create_dir(&state_folder).expect("make it");
     let mount = "mount -t tmpfs -o size=192k none \"$1\" && shift && exec \"$@\"";
@@ -172,6 +182,7 @@ fn a_watch_continues_during_and_after_a_full_disk() {
         eprintln!("skipped: needs root and unshare");
         return;
     }
+    let (port, mut log) = listening(&mut watch);
     let mut fill = fs::File::create(seen.join("fill")).expect("a file");
     while fill.write_all(&[1; 512]).is_ok() {}
     let probes = || count(&get(port).unwrap_or_default(), "pathtwin_probes_total");
@@ -192,12 +203,10 @@ fn a_watch_continues_during_and_after_a_full_disk() {
     until("a state after it", || written() > at);
     assert!(state(&seen).is_some());
     watch.kill().expect("kill it");
-    let said = watch.wait_with_output().expect("it is gone").stderr;
-    assert!(
-        text(&said).contains("the state is written again"),
-        "{}",
-        text(&said)
-    );
+    watch.wait().expect("it is gone");
+    let mut said = String::new();
+    log.read_to_string(&mut said).expect("its log");
+    assert!(said.contains("the state is written again"), "{said}");
 }
 
 /// The sum of a counter's values in metrics.
@@ -213,16 +222,9 @@ fn a_watch_continues_while_its_far_end_is_down() {
     let folder = tempfile::tempdir().expect("a folder");
     let key = folder.path().join("key");
     let server = Server::start(pathtwin(), &key, &[]);
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = free.local_addr().expect("its address").port();
-    drop(free);
-    let config = config(
-        folder.path(),
-        &server,
-        &key,
-        &format!("listen = \"127.0.0.1:{port}\""),
-    );
+    let config = config(folder.path(), &server, &key, LISTEN);
     let mut watch = start(&config, &folder.path().join("none"));
+    let (port, _log) = listening(&mut watch);
     let probes = || count(&get(port).unwrap_or_default(), "pathtwin_probes_total");
     until("a probe", || probes() > 0);
     let port_of_far = server.address.port().to_string();
@@ -326,13 +328,11 @@ fn metrics_are_served_and_written_and_promtool_accepts_them() {
     let folder = tempfile::tempdir().expect("a folder");
     let key = folder.path().join("key");
     let server = Server::start(pathtwin(), &key, &[]);
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = free.local_addr().expect("its address").port();
-    drop(free);
     let file = folder.path().join("pathtwin.prom");
-    let more = format!("listen = \"127.0.0.1:{port}\"\ntextfile = {file:?}");
+    let more = format!("{LISTEN}\ntextfile = {file:?}");
     let config = config(folder.path(), &server, &key, &more);
     let mut watch = start(&config, &folder.path().join("none"));
+    let (port, _log) = listening(&mut watch);
     let text = metrics(port);
     watch.kill().expect("kill it");
     watch.wait().expect("it is gone");
@@ -372,12 +372,9 @@ fn probes_fail_while_the_far_end_hangs_and_return_with_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let key = folder.path().join("key");
     let server = Server::start(pathtwin(), &key, &[]);
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = free.local_addr().expect("its address").port();
-    drop(free);
-    let listen = format!("listen = \"127.0.0.1:{port}\"");
-    let config = config(folder.path(), &server, &key, &listen);
+    let config = config(folder.path(), &server, &key, LISTEN);
     let mut watch = start(&config, &folder.path().join("none"));
+    let (port, _log) = listening(&mut watch);
     let probes = || count(&get(port).unwrap_or_default(), "pathtwin_probes_total");
     until("a probe", || probes() > 0);
     let far = rustix::process::Pid::from_child(&server.child);
