@@ -37,7 +37,7 @@ pub fn is_beyond(figure: AdviceFigure, before: f64, after: f64) -> bool {
 }
 
 /// Returns the gain of a loaded RTT, µs: the logarithm of the ratio, in which what is not
-/// noticeable ([`DELAY`]) weighs nothing. 4.6 to 2.8 ms is no bargain for 6 % of the goodput, 46 to
+/// noticeable (5 ms) weighs nothing. 4.6 to 2.8 ms is no bargain for 6 % of the goodput, 46 to
 /// 28 ms is.
 pub fn delay_gain(before_us: f64, after_us: f64) -> f64 {
     ((before_us.max(0.0) + DELAY.1) / (after_us.max(0.0) + DELAY.1)).ln()
