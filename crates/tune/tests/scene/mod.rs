@@ -243,7 +243,8 @@ pub fn files(root: &Path, random: &mut Random) {
 /// All files and folders below a root, with their permissions and contents.
 pub fn tree(root: &Path) -> String {
     let root = root.display();
-    let list = "find . -printf '%p %m %l\\n' | sort; grep -rs . .";
+    // Folders list their entries in the order of their creation.
+    let list = "find . -printf '%p %m %l\\n' | sort; find . -type f | sort | xargs -r grep -H ''";
     let text = sh(&format!("cd {root} && {{ {list}; true; }}"));
     format!("# files\n{}", text.unwrap())
 }
