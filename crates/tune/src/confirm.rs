@@ -60,7 +60,7 @@ pub fn confirm_or_undo(
     id: &ChangeId,
     prober: &mut dyn Prober,
 ) -> Result<Confirmed, TuneError> {
-    let end = env.clock.boottime_ns() + patience(env, id).as_nanos() as u64;
+    let end = env.clock.boottime_ns() + timeout(env, id).as_nanos() as u64;
     let confirmed = loop {
         match confirm(env, Some(id.as_str()), prober) {
             Err(TuneError::ProbeAfter { .. }) if env.clock.boottime_ns() < end => {
@@ -79,7 +79,7 @@ pub fn confirm_or_undo(
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// Time for new connections to succeed.
-fn patience(env: &Env<'_>, id: &ChangeId) -> Duration {
+fn timeout(env: &Env<'_>, id: &ChangeId) -> Duration {
     let change = env.folder.read(id);
     let resets = |change: &Change| change.steps.iter().any(|s| resets_link(&s.setting));
     match change.is_ok_and(|change| resets(&change)) {

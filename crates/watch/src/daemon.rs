@@ -173,7 +173,7 @@ impl Daemon<'_> {
         if let Some(manager) = &self.manager {
             manager.stopping();
         }
-        // The state first: the history may not answer before the service manager loses patience.
+        // The state first: the history may not answer before the service manager's timeout.
         let kept = self.keep(true);
         self.history.end(self.log);
         kept.map(|_| ())

@@ -164,7 +164,7 @@ fn quiet_hours_hold_a_message_back_and_it_is_sent_after_them() {
     assert_eq!(sent(&watcher, 0), None);
     assert_eq!(sent(&watcher, 6 * 60 - 1), None);
     let id = sent(&watcher, 6 * 60).expect("it is 07:00");
-    // Undelivered, it is held back again in the next night.
+    // Undelivered, it waits again during the next quiet hours.
     assert_eq!(sent(&watcher, 21 * 60), None);
     assert_eq!(sent(&watcher, 30 * 60), Some(id));
     watcher.delivered(id);
