@@ -77,8 +77,6 @@ const QUEUES: &[&str] = &[
 
 /// Sets the host up from `random`. Queues that this kernel lacks are left out.
 pub fn set_up(random: &mut Random) {
-    // A new device's IPv6 address is complete at once, and not a second after the first dump.
-    let _ = sh("echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad");
     for line in LINKS {
         assert!(sh(line).is_some(), "{line}");
     }
@@ -263,6 +261,16 @@ pub fn is_guest() -> bool {
     cpus.contains("User Mode Linux")
 }
 
+/// Waits until duplicate address detection has ended: the IPv6 address of a new device, and its
+/// route, are complete a second or two later (RFC 4862, 5.4). Without a carrier it does not end.
+fn settle_addresses() {
+    let is_tentative = || sh("ip -6 addr show tentative").is_some_and(|text| !text.is_empty());
+    let pause = std::time::Duration::from_millis(100);
+    (0..30)
+        .take_while(|_| is_tentative())
+        .for_each(|_| std::thread::sleep(pause));
+}
+
 /// Everything that a change may affect, from standard tools, and from `sys` what some hosts have no
 /// tool for.
 pub fn dump() -> String {
@@ -282,6 +290,7 @@ pub fn dump() -> String {
         "ethtool -g v0 || true",
         "ethtool -l v0 || true",
     ];
+    settle_addresses();
     let mut text = String::new();
     for command in commands {
         text.push_str(&format!("# {command}\n"));
