@@ -29,6 +29,7 @@ use sys::{clock::Instant, tc::StatsReader};
 use testbed::{Node, Testbed};
 use traffic::{
     admission::{Admission, Totals},
+    load::udp::Spacing,
     wire::{Key, PORT, message::Limits},
 };
 
@@ -90,8 +91,10 @@ impl Ends {
         let targets = targets(cell, &bed)?;
         let stop = Arc::new(AtomicBool::new(false));
         let key = Key::generate()?;
-        let server = serve(bed.far(), &targets, &key, program, stop.clone())?;
-        let third = third(&bed, &key, program, &stop)?;
+        // Each has limits of its own.
+        let config = || config(engine, &key, program);
+        let server = serve(bed.far(), &targets, config(), stop.clone())?;
+        let third = third(&bed, config(), &stop)?;
         Ok(Self {
             bed,
             third,
@@ -231,8 +234,7 @@ fn targets(cell: &Cell, bed: &Testbed) -> anyhow::Result<Vec<Target>> {
 /// The third host of the path, if it has one, with a server on it.
 fn third(
     bed: &Testbed,
-    key: &Key,
-    program: &str,
+    config: Config,
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<Option<(Third, std::thread::JoinHandle<()>)>> {
     let Some(node) = bed.third() else {
@@ -243,35 +245,43 @@ fn third(
         layer: Layer::Underlay,
         far: address,
     };
-    let server = serve(node, &[target], key, program, stop.clone())?;
+    let probes = ProbeKind::Agent(PORT, config.key.clone());
+    let server = serve(node, &[target], config, stop.clone())?;
     let third = Third {
         address,
-        probes: ProbeKind::Agent(PORT, key.clone()),
+        probes,
         load: false,
     };
     Ok(Some((third, server)))
 }
 
+/// Configuration of a server.
+fn config(engine: Engine<'_>, key: &Key, program: &str) -> Config {
+    let limits = Limits {
+        flows: 128,
+        ..Limits::default()
+    };
+    Config {
+        key: key.clone(),
+        admission: Admission::new(limits, Totals::of(1, sys::descriptors::allowed(), None)),
+        program: program.to_owned(),
+        spacing: match engine.guest {
+            true => Spacing::Kernel,
+            false => Spacing::Timer,
+        },
+    }
+}
+
 fn serve(
     node: &Node,
     targets: &[Target],
-    key: &Key,
-    program: &str,
+    config: Config,
     stop: Arc<AtomicBool>,
 ) -> anyhow::Result<std::thread::JoinHandle<()>> {
     let addresses: Vec<_> = targets
         .iter()
         .map(|t| SocketAddr::new(t.far, PORT))
         .collect();
-    let limits = Limits {
-        flows: 128,
-        ..Limits::default()
-    };
-    let config = Config {
-        key: key.clone(),
-        admission: Admission::new(limits, Totals::of(1, sys::descriptors::allowed(), None)),
-        program: program.to_owned(),
-    };
     let thread = node.ns.run(|| -> std::io::Result<_> {
         let server = Server::bind(&addresses, config)?;
         // A thread stays in the namespace in which it was started.

@@ -84,6 +84,10 @@ pub(super) const FILES: &[(&str, &str)] = &[
         "0018-um-keep-ticks.patch",
         include_str!("../patches/0018-um-keep-ticks.patch"),
     ),
+    (
+        "0019-um-vdso-clock.patch",
+        include_str!("../patches/0019-um-vdso-clock.patch"),
+    ),
 ];
 
 /// One line of the series.

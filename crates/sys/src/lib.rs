@@ -20,6 +20,7 @@ pub mod perf;
 pub mod privilege;
 pub mod process;
 pub mod procfs;
+pub mod ring;
 pub mod route;
 pub mod sched;
 pub mod service;

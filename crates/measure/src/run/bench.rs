@@ -14,7 +14,7 @@ use model::{
     run::{Key, LayerAddress, Sample},
 };
 use sys::clock::Instant;
-use traffic::admission::Lease;
+use traffic::{admission::Lease, load::udp::Spacing};
 
 use super::{budget::bytes_left, estimate::Estimate, third::Prober};
 use crate::far::{Far, FarError};
@@ -83,6 +83,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) port: u16,
     pub(crate) zero: Instant,
     pub(crate) plan: &'a Plan,
+    /// Pacing of datagrams.
+    pub(crate) spacing: Spacing,
     pub(crate) cancel: &'a AtomicBool,
     /// Devices of this host whose counters are read.
     pub(crate) scope: Scope,

@@ -16,7 +16,7 @@ use model::{
 };
 use stats::{Random, Stop, StopRule};
 use sys::clock::Instant;
-use traffic::wire::Key as AccessKey;
+use traffic::{load::udp::Spacing, wire::Key as AccessKey};
 
 use super::{
     Target,
@@ -103,6 +103,11 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
         far,
         zero,
         plan: start.plan,
+        // In virtual time a timer is exact, and a system call is what costs the most.
+        spacing: match start.lab {
+            true => Spacing::Kernel,
+            false => Spacing::Timer,
+        },
         cancel: start.cancel,
         scope,
         idle_us: HashMap::new(),

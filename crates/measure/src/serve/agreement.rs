@@ -18,7 +18,7 @@ use traffic::{
             server::{self, Service},
         },
         tcp::{self, TcpLoad},
-        udp::{self, UdpLoad},
+        udp::{self, Spacing, UdpLoad},
     },
     quic::{self, Identity, QuicLoad},
     wire::PublicKey,
@@ -172,13 +172,13 @@ impl Agreement {
     }
 
     /// Starts the load, once all its connections have arrived.
-    pub(crate) fn start(&mut self) -> Result<(), Refused> {
+    pub(crate) fn start(&mut self, spacing: Spacing) -> Result<(), Refused> {
         if !matches!(self.running, Running::Not) {
             return Err(Refused::Started);
         }
         self.running = match self.order.clone() {
             Order::Tcp(order) => Running::Tcp(self.start_tcp(&order)?),
-            Order::Udp(order) => Running::Udp(self.start_udp(&order)?),
+            Order::Udp(order) => Running::Udp(self.start_udp(&order, spacing)?),
             Order::Quic {
                 send, sample_us, ..
             } => Running::Quic(self.start_quic(send, sample_us)?),
@@ -214,7 +214,7 @@ impl Agreement {
         TcpLoad::start(streams, config).map_err(Refused::Start)
     }
 
-    fn start_udp(&self, order: &UdpOrder) -> Result<UdpLoad, Refused> {
+    fn start_udp(&self, order: &UdpOrder, spacing: Spacing) -> Result<UdpLoad, Refused> {
         let socket = self.socket()?;
         let config = udp::Config {
             rate_bps: order.rate_bps,
@@ -223,7 +223,7 @@ impl Agreement {
             lease: self.lease.clone(),
         };
         let load = if order.send {
-            UdpLoad::send(socket, config)
+            UdpLoad::send_spaced(socket, config, spacing)
         } else {
             UdpLoad::receive(socket, config)
         };

@@ -1,6 +1,6 @@
 //! Configuration of a server.
 
-use traffic::{admission::Admission, wire::Key};
+use traffic::{admission::Admission, load::udp::Spacing, wire::Key};
 
 /// Limits of a server, and its keys.
 #[derive(Clone, Debug)]
@@ -11,4 +11,6 @@ pub struct Config {
     pub admission: Admission,
     /// Version of the program, sent to clients.
     pub program: String,
+    /// Pacing of the datagrams it sends.
+    pub spacing: Spacing,
 }

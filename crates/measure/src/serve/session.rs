@@ -181,7 +181,7 @@ impl Session {
 
     fn start(&mut self, token: Token) -> Result<Reply, Refused> {
         let agreement = self.agreements.get_mut(&token).ok_or(Refused::Unknown)?;
-        agreement.start()?;
+        agreement.start(self.shared.config.spacing)?;
         Ok(Reply::Done)
     }
 

@@ -17,6 +17,7 @@ use measure::{
 };
 use traffic::{
     admission::{Admission, Amounts, Totals},
+    load::udp::Spacing,
     wire::{
         Key,
         message::{Code, Limits, TcpOrder, UdpOrder},
@@ -40,6 +41,7 @@ impl Serving {
             key: key.clone(),
             admission: admission.clone(),
             program: "test".to_owned(),
+            spacing: Spacing::Timer,
         };
         let server = Server::bind(&["127.0.0.1:0".parse().unwrap()], config).unwrap();
         let address = server.addresses()[0];

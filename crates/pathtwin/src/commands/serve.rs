@@ -23,6 +23,7 @@ use model::units::Rate;
 use sys::privilege::{self, Identity, Keep, PrivilegeError};
 use traffic::{
     admission::{Admission, Totals},
+    load::udp::Spacing,
     wire::{Key, message::Limits},
 };
 
@@ -49,6 +50,7 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
         key,
         admission: admission(arguments),
         program: env!("CARGO_PKG_VERSION").to_owned(),
+        spacing: Spacing::Timer,
     };
     let admission = config.admission.clone();
     #[cfg(feature = "page")]

@@ -108,6 +108,14 @@ pub trait Datagrams {
     /// The next datagrams, of this number.
     fn label(&mut self, count: usize) -> &[Vec<u8>];
 
+    /// Sends the next datagrams, of this number, and returns how many the kernel took.
+    ///
+    /// # Errors
+    /// It took none.
+    fn transmit(&mut self, socket: &UdpSocket, count: usize) -> io::Result<usize> {
+        socket::send_batch(socket, self.label(count))
+    }
+
     /// Of `due` datagrams, `count` were given to a call with this result. Records how many count as
     /// sent.
     ///
@@ -134,7 +142,7 @@ pub fn send_datagrams(
             continue;
         }
         let count = lease.take_datagrams(size, due)?;
-        let result = socket::send_batch(socket, flow.label(count));
+        let result = flow.transmit(socket, count);
         let sent = flow.sent(due, count, result)?;
         if let Some(until) = lease.sent(count * size, sent * size) {
             flow.pause(until);

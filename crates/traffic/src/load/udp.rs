@@ -89,7 +89,9 @@ impl UdpLoad {
     /// As of [`send`](Self::send); and the kernel does not pace the socket.
     pub fn send_spaced(socket: UdpSocket, config: Config, spacing: Spacing) -> io::Result<Self> {
         match spacing {
-            Spacing::Timer => socket::set_buffers(&socket, SEND_BUFFER, SEND_BUFFER)?,
+            Spacing::Timer | Spacing::Kernel => {
+                socket::set_buffers(&socket, SEND_BUFFER, SEND_BUFFER)?
+            }
             // One datagram at a time needs no more than the kernel's default buffer.
             Spacing::Single => {}
             Spacing::Queue => {

@@ -169,7 +169,7 @@ pub(crate) fn send(
     };
     let zero = config.zero;
     let load = match offer.direction {
-        Direction::Up => UdpLoad::send(socket, config),
+        Direction::Up => UdpLoad::send_spaced(socket, config, bench.spacing),
         Direction::Down => UdpLoad::receive(socket, config),
     };
     let load = load.map_err(Action::Udp.failed(address))?;

@@ -3,7 +3,7 @@
 use std::{io, net::UdpSocket, sync::atomic::Ordering, time::Duration};
 
 use model::text::Text;
-use sys::clock::Instant;
+use sys::{clock::Instant, ring::TimedSender, socket};
 
 use super::{
     config::{Config, WAIT, interval_ns},
@@ -17,6 +17,9 @@ use crate::{
 /// Maximum datagrams of one call: the burst after a late wake-up.
 pub(super) const BURST: usize = 32;
 
+/// Maximum datagrams that the kernel holds until their time.
+const AT_ONCE: u128 = 256;
+
 /// Pacing of a sender's datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spacing {
@@ -26,6 +29,8 @@ pub enum Spacing {
     Single,
     /// The `fq` queue of this host's device; many go in one call.
     Queue,
+    /// The kernel by its timer, many in one call. The stop signal is seen between calls.
+    Kernel,
 }
 
 /// The rate at which `fq` spaces the datagrams, bytes/s. It counts the headers of UDP, IPv4 and
@@ -37,12 +42,21 @@ pub(super) fn paced_rate(config: &Config) -> u64 {
 
 pub(super) fn run(socket: &UdpSocket, config: &Config, spacing: Spacing, shared: &Shared) -> Half {
     let mut sender = Sender::new(config, spacing, shared);
+    if spacing == Spacing::Kernel {
+        let every = Duration::from_nanos(sender.every_ns as u64);
+        match TimedSender::new(socket, sender.datagrams.len(), config.zero, every) {
+            Ok(timed) => sender.timed = Some(timed),
+            Err(_) => sender.spacing = Spacing::Timer,
+        }
+    }
     // Its only error is that nothing more may be sent.
     let _ = transfer::send_datagrams(socket, &config.lease, &mut sender);
     let outcome = &mut sender.half.outcome;
     outcome.span_ns = match spacing {
         Spacing::Timer => Instant::now().since(config.zero).max(0) as u64,
-        Spacing::Single | Spacing::Queue => (u128::from(outcome.sent) * sender.every_ns) as u64,
+        Spacing::Single | Spacing::Queue | Spacing::Kernel => {
+            (u128::from(outcome.sent) * sender.every_ns) as u64
+        }
     };
     sender.half
 }
@@ -57,6 +71,8 @@ struct Sender<'a> {
     total: u64,
     deadline: Instant,
     datagrams: Vec<Vec<u8>>,
+    /// With [`Spacing::Kernel`].
+    timed: Option<TimedSender>,
     half: Half,
 }
 
@@ -68,6 +84,7 @@ impl<'a> Sender<'a> {
         let burst = match spacing {
             Spacing::Single => 1,
             Spacing::Timer | Spacing::Queue => BURST,
+            Spacing::Kernel => (WAIT.as_nanos() / every_ns).clamp(1, AT_ONCE) as usize,
         };
         Self {
             config,
@@ -78,6 +95,7 @@ impl<'a> Sender<'a> {
             total: u64::try_from(total).unwrap_or(u64::MAX),
             deadline: config.lease.deadline(config.zero),
             datagrams: vec![vec![0; payload]; burst],
+            timed: None,
             half: Half::default(),
         }
     }
@@ -92,9 +110,16 @@ impl<'a> Sender<'a> {
         let sent = self.half.outcome.sent;
         let next = self.config.zero;
         let next = next.after(Duration::from_nanos(self.due_ns(sent)));
-        if self.spacing != Spacing::Timer {
-            next.wait();
-            return Some(self.datagrams.len() as u64);
+        match self.spacing {
+            Spacing::Timer => {}
+            Spacing::Single | Spacing::Queue => {
+                next.wait();
+                return Some(self.datagrams.len() as u64);
+            }
+            Spacing::Kernel => {
+                let is_over = Instant::now() > self.deadline;
+                return (!is_over).then_some(self.datagrams.len() as u64);
+            }
         }
         if self.every_ns > WAIT.as_nanos() {
             self.shared.stop.pause(Some(next));
@@ -135,6 +160,19 @@ impl Datagrams for Sender<'_> {
             Datagram::Data { number, sent_ns }.write(&mut self.datagrams[i]);
         }
         &self.datagrams[..count]
+    }
+
+    fn transmit(&mut self, socket: &UdpSocket, count: usize) -> io::Result<usize> {
+        self.label(count);
+        let datagrams = &self.datagrams[..count];
+        match &mut self.timed {
+            None => socket::send_batch(socket, datagrams),
+            Some(timed) => {
+                let sent = timed.send(datagrams)?;
+                self.half.outcome.refused += (count - sent) as u64;
+                Ok(count)
+            }
+        }
     }
 
     /// Datagrams refused by this host count as sent and lost: its device's queue is full, or the

@@ -25,7 +25,7 @@ fn config(duration: Duration) -> Config {
 
 #[test]
 fn a_load_sends_as_many_datagrams_as_its_rate_and_time_say() {
-    for spacing in [Spacing::Timer, Spacing::Single] {
+    for spacing in [Spacing::Timer, Spacing::Single, Spacing::Kernel] {
         let (near, far) = pair();
         let config = config(Duration::from_millis(100));
         let receiver = UdpLoad::receive(far, config.clone()).unwrap();
