@@ -20,10 +20,6 @@ pub mod perf;
 pub mod privilege;
 pub mod process;
 pub mod procfs;
-#[cfg(target_arch = "x86_64")]
-pub mod ring;
-#[cfg(not(target_arch = "x86_64"))]
-#[path = "ring/absent.rs"]
 pub mod ring;
 pub mod route;
 pub mod sched;
