@@ -14,7 +14,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{kernel, pathtwin, spec, text};
+use common::{patched, pathtwin, spec, text};
 use serde_json::{Value, json};
 
 /// Patch 0016, by the name in the image's description.
@@ -26,22 +26,6 @@ const SEGMENT: f64 = 1448.0;
 fn seeds(default: u64) -> u64 {
     let given = std::env::var("PATHTWIN_SEEDS").ok();
     given.and_then(|n| n.parse().ok()).unwrap_or(default)
-}
-
-/// Returns true if the image has the patch; one of another series may lack it.
-fn patched() -> bool {
-    let folder = kernel();
-    let description = folder.with_file_name("image.json");
-    let text = std::fs::read_to_string(description).unwrap_or_default();
-    let applied = serde_json::from_str::<Value>(&text).is_ok_and(|meta| {
-        let patches = meta["patches"].as_array().cloned().unwrap_or_default();
-        let it = json!({"name": PATCH, "state": "applied"});
-        patches.contains(&it)
-    });
-    if !applied {
-        eprintln!("skipped: the image is without {PATCH}");
-    }
-    applied
 }
 
 /// Runs a script on both ends; returns the output of the server's and of the client's.
@@ -79,7 +63,7 @@ fn both(path: &str, seed: u64, script: &str, server: &[&str], client: &[&str]) -
 
 #[test]
 fn what_ends_a_wait_does_so_at_the_same_time_whether_the_reader_is_served_or_woken() {
-    if !patched() {
+    if !patched(PATCH) {
         return;
     }
     let path = "[path]\nrtt = \"20ms\"\nrate = \"100mbit\"\n";
@@ -180,7 +164,7 @@ const NEGLIGIBLE: f64 = 1e-3;
 
 #[test]
 fn auto_tuning_gives_a_served_reader_the_window_of_a_woken_one() {
-    if !patched() {
+    if !patched(PATCH) {
         return;
     }
     let load = Load {
@@ -208,7 +192,7 @@ fn auto_tuning_gives_a_served_reader_the_window_of_a_woken_one() {
 
 #[test]
 fn reads_that_are_slow_on_purpose_close_the_window_alike() {
-    if !patched() {
+    if !patched(PATCH) {
         return;
     }
     // 32 KiB each 10 ms are 26 Mbit/s at most, of 100.
@@ -228,7 +212,7 @@ fn reads_that_are_slow_on_purpose_close_the_window_alike() {
 
 #[test]
 fn under_loss_served_and_woken_readers_differ_by_chance_only() {
-    if !patched() {
+    if !patched(PATCH) {
         return;
     }
     let paths = [

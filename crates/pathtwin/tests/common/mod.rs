@@ -51,6 +51,20 @@ pub fn kernel() -> PathBuf {
     PathBuf::from(text(&output.stdout).trim())
 }
 
+/// Returns true if the image has a patch; one of another series may lack it.
+pub fn patched(patch: &str) -> bool {
+    let description = kernel().with_file_name("image.json");
+    let text = std::fs::read_to_string(description).unwrap_or_default();
+    let applied = serde_json::from_str::<Value>(&text).is_ok_and(|meta| {
+        let patches = meta["patches"].as_array().cloned().unwrap_or_default();
+        patches.contains(&serde_json::json!({"name": patch, "state": "applied"}))
+    });
+    if !applied {
+        eprintln!("skipped: the image is without {patch}");
+    }
+    applied
+}
+
 /// A spec in a separate folder.
 pub fn spec(text: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("make a folder");
