@@ -45,18 +45,22 @@ pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advi
 }
 
 /// The index of the best candidate: the advised one, if it is for the ends; else the best one that
-/// is, because hosts between the ends cannot be changed from here. Otherwise the advised one, whose
-/// refusal names its host.
+/// is, because hosts between the ends cannot be changed from here. With `at_a_cost`, one that helps
+/// at a cost if that is worth more. Otherwise the advised one, whose refusal names its host.
 fn best(advice: &Advice, at_a_cost: bool) -> Option<usize> {
     let advised = advice.advised;
     let first = |effect| {
         let mut all = advice.tried.iter();
         all.position(|tried| tried.effect == effect && is_of_ends(tried))
     };
-    advised
+    let worth = |place: usize| advice.tried.get(place).map_or(0.0, |tried| tried.worth);
+    let harmless = advised
         .filter(|place| advice.tried.get(*place).is_some_and(is_of_ends))
-        .or_else(|| advised.and_then(|_| first(Effect::Helps)))
-        .or_else(|| at_a_cost.then(|| first(Effect::HelpsAtACost)).flatten())
+        .or_else(|| advised.and_then(|_| first(Effect::Helps)));
+    let costly = at_a_cost.then(|| first(Effect::HelpsAtACost)).flatten();
+    costly
+        .filter(|costly| harmless.is_none_or(|harmless| worth(*costly) > worth(harmless)))
+        .or(harmless)
         .or(advised)
 }
 
@@ -229,6 +233,24 @@ mod tests {
         let costly = advice("fit_for_advising", "helps_at_a_cost", "");
         assert!(offers(&costly, &all, false).is_empty());
         assert_eq!(offers(&costly, &all, true).len(), 1);
+    }
+
+    /// A shaper for the other direction was kept on a path where bbr would have made the lossy one
+    /// ten times as fast.
+    #[test]
+    fn a_costly_remedy_is_taken_on_request_if_it_is_worth_more_than_a_harmless_one() {
+        let none = findings(Severity::High, Vec::new());
+        let mut both = advice("fit_for_advising", "helps", r#""advised": 0,"#);
+        both.tried[0].worth = 0.1;
+        let mut costly = both.tried[0].clone();
+        costly.effect = Effect::HelpsAtACost;
+        costly.worth = 2.3;
+        both.tried.push(costly);
+        let taken = |advice: &Advice, at_a_cost| offers(advice, &none, at_a_cost)[0].advised;
+        assert_eq!(taken(&both, false), Some(0));
+        assert_eq!(taken(&both, true), Some(1));
+        both.tried[0].worth = 3.0;
+        assert_eq!(taken(&both, true), Some(0));
     }
 
     #[test]

@@ -55,8 +55,9 @@ pub(crate) struct Fix {
     /// Try remedies even if no cause was found
     #[arg(long)]
     pub(crate) anyway: bool,
-    /// If nothing helps without harm, take the best remedy that helps at a cost, such as more
-    /// retransmissions, whose bound is then waived; those of goodput and delay still apply
+    /// Take the best remedy that helps at a cost, such as more retransmissions, if it is worth more
+    /// than any without. The bound of retransmissions is then waived; those of goodput and delay
+    /// still apply
     #[arg(long)]
     pub(crate) at_a_cost: bool,
     /// Longest time of the search for a twin, and of the trial after it; with 0s, the remedies that

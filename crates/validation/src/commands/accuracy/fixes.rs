@@ -77,14 +77,14 @@ pub(super) fn fixes(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
     }
 }
 
-/// `fix --yes` on one path, with the quick plan.
+/// `fix --yes --at-a-cost` on one path, with the quick plan.
 fn one(bench: Bench<'_>, scenario: &Scenario) -> Result<Fixed, Failure> {
     let cell = corpus::cell(scenario, Part::Evaluation)?;
     let lab = InLab {
         lab: bench.lab,
         goal: Goal::Balanced,
         keep: &[],
-        at_a_cost: false,
+        at_a_cost: true,
         budget: BUDGET,
         pairs: tune::PAIRS,
         stop: bench.stop,
@@ -115,7 +115,7 @@ fn one(bench: Bench<'_>, scenario: &Scenario) -> Result<Fixed, Failure> {
         let tried = Try::of(best.name.to_string(), &best.remedies, &done);
         Ok::<_, Failure>((done, tried))
     };
-    let offers = tune::offers(&advice, &findings, false);
+    let offers = tune::offers(&advice, &findings, lab.at_a_cost);
     let tries = tune::until_kept(&offers, |_, best| -> Result<_, Failure> {
         let (done, tried) = attempt(&cell, best)?;
         fixed.tries.push(tried);
