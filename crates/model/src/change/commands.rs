@@ -20,7 +20,10 @@ impl Setting {
             Self::RouteCongestionControl { to, table, cc } => {
                 vec![route(*to, *table, &word(cc, "congestion control"))]
             }
-            Self::Queue { device: dev, queue } => rooted(&device(Some(dev)), queue),
+            Self::Queue { device: dev, queue } => {
+                let dev = device(Some(dev));
+                instead(&dev, rooted(&dev, queue))
+            }
             Self::Ingress { device: dev, queue } => {
                 ingress(&device(Some(dev)), |ifb| rooted(ifb, queue))
             }
@@ -120,7 +123,15 @@ fn transmit(device: &str, cpus: u32) -> String {
     )
 }
 
-/// The commands for a root discipline.
+/// The commands for a root discipline, after the present one is deleted: `replace` changes one of
+/// the same kind in place, with its handle and the options that are not given. The kernel's default
+/// cannot be deleted.
+pub(crate) fn instead(device: &str, set: Vec<String>) -> Vec<String> {
+    let delete = format!("tc qdisc del dev {device} root 2>/dev/null || true");
+    std::iter::once(delete).chain(set).collect()
+}
+
+/// The commands for a root discipline where the kernel's default is.
 fn rooted(device: &str, queue: &Queue) -> Vec<String> {
     match queue {
         Queue::Htb(shaper) => {

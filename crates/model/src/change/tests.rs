@@ -122,12 +122,18 @@ fn settings_are_read_from_text() {
     let queue = Setting::parse_queue("eth0=fq_codel target=5ms ecn=off limit=900").unwrap();
     assert_eq!(
         queue.commands(),
-        ["tc qdisc replace dev eth0 root fq_codel limit 900 target 5ms noecn"]
+        [
+            "tc qdisc del dev eth0 root 2>/dev/null || true",
+            "tc qdisc replace dev eth0 root fq_codel limit 900 target 5ms noecn"
+        ]
     );
     let cake = Setting::parse_queue("wan=cake bandwidth=9500kbit ingress=on").unwrap();
     assert_eq!(
         cake.commands(),
-        ["tc qdisc replace dev wan root cake bandwidth 9.5mbit ingress"]
+        [
+            "tc qdisc del dev wan root 2>/dev/null || true",
+            "tc qdisc replace dev wan root cake bandwidth 9.5mbit ingress"
+        ]
     );
     let clamp = Setting::parse_mss_clamp("mtu").unwrap();
     assert!(clamp.commands()[2].ends_with("maxseg size set rt mtu"));
@@ -151,6 +157,7 @@ fn settings_are_read_from_text() {
     assert_eq!(
         shaped.commands(),
         [
+            "tc qdisc del dev wan root 2>/dev/null || true",
             "tc qdisc replace dev wan root handle 1: htb default 1",
             "tc class add dev wan parent 1: classid 1:1 htb rate 47.5mbit burst 5937 cburst 5937 \
              quantum 1514",

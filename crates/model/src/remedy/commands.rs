@@ -99,7 +99,7 @@ fn shaper_of_unknown_rate(dev: &str, queue: Discipline, flow: Flow) -> Vec<Strin
         Discipline::Fq | Discipline::FqCodel => syntax::htb(dev, &rate, queue.name()),
     };
     match flow {
-        Flow::Egress => root(dev),
+        Flow::Egress => syntax::instead(dev, root(dev)),
         Flow::Ingress => syntax::ingress(dev, root),
     }
 }

@@ -267,7 +267,10 @@ fn unknown_values_are_placeholders() {
     let linux = |action: Action| action.commands(Dialect::Linux);
     assert_eq!(
         linux(shaper(Discipline::Cake, Flow::Egress)),
-        ["tc qdisc replace dev '<device>' root cake bandwidth '<rate>'"]
+        [
+            "tc qdisc del dev '<device>' root 2>/dev/null || true",
+            "tc qdisc replace dev '<device>' root cake bandwidth '<rate>'"
+        ]
     );
     // With a rate in its place, the commands are those of the setting.
     for queue in [Discipline::Cake, Discipline::FqCodel] {

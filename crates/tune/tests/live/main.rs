@@ -12,7 +12,7 @@ mod routes;
 mod settings;
 mod typed;
 
-use std::{process::Command, time::Duration};
+use std::{path::Path, process::Command, time::Duration};
 
 use model::change::{Change, ProcessId, Setting, State, parse::Scope};
 use sys::{Netns, process::Process};
@@ -143,4 +143,28 @@ fn in_own_process(name: &str) -> bool {
         .status();
     assert!(status.unwrap().success(), "{name}");
     false
+}
+
+/// Runs a test of this program in the lab's guest, whose kernel has every queue.
+fn in_guest(name: &str) {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/release/pathtwin");
+    if !program.exists() {
+        println!("skipped: the lab's guest needs `make build`");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let spec = folder.path().join("spec.toml");
+    std::fs::write(&spec, "[path]\nrtt = \"2ms\"\nrate = \"1gbit\"\n").unwrap();
+    let output = Command::new(program)
+        .args(["lab", "exec", "--wall-limit", "600", "--limit", "600"])
+        .arg(&spec)
+        .args(["--on", "client", "--"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture", "--test-threads=1"])
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&output.stdout);
+    println!("{out}");
+    assert!(output.status.success(), "{name} in the guest: {output:?}");
+    assert!(out.contains("1 passed"), "{name} in the guest: {out}");
 }

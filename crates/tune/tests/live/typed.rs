@@ -14,36 +14,64 @@ const SEED: u64 = 6001;
 /// The shells of hosts and of routers.
 const SHELLS: [&str; 2] = ["sh", "busybox ash"];
 
-/// A new host, the same each time.
-fn host() {
+/// Settings that can be made together, and the queue of their host before.
+struct Group {
+    before: &'static str,
+    settings: Vec<Setting>,
+}
+
+/// A queue, and the one before it: of the same kind, with options that it must not keep; or none.
+/// `tc` rounds a burst down to a microsecond of the rate (tc/tc_core.c), so a millisecond of each
+/// rate is a whole number of bytes.
+const QUEUES: [(&str, &str); 7] = [
+    ("pfifo limit=5", "handle 7: pfifo limit 77"),
+    ("bfifo limit=9000", "handle 7: bfifo limit 90000"),
+    (
+        "fq_codel target=9ms limit=900",
+        "handle 7: fq_codel target 7ms memory_limit 1mb noecn",
+    ),
+    ("fq flow_limit=150", "handle 7: fq limit 90 maxrate 900mbit"),
+    (
+        "cake bandwidth=30mbit ingress=on",
+        "handle 7: cake rtt 50ms overhead 20",
+    ),
+    (
+        "htb rate=30mbit queue=fq_codel",
+        "handle 1: htb default 7 r2q 20",
+    ),
+    ("htb rate=48mbit queue=fq", ""),
+];
+
+/// A new host, the same each time; with a queue, or by default that of the seed.
+fn host(before: &str) {
     Netns::create().and_then(|ns| ns.enter()).unwrap();
     // Shows the devices of the namespace that it is mounted in.
     sh("umount /sys; mount -t sysfs sysfs /sys");
     scene::set_up(&mut scene::Random(SEED));
+    if !before.is_empty() {
+        let _ = scene::sh("tc qdisc del dev v0 root");
+        sh(&format!("tc qdisc add dev v0 root {before}"));
+    }
 }
 
 /// Settings of each kind that this kernel has, in groups that can be made together: a device has
 /// one root queue.
-fn groups() -> Vec<Vec<Setting>> {
-    host();
+fn groups() -> Vec<Group> {
+    host("");
     let mut others = scene::choices(&mut scene::Random(SEED));
     others.retain(|setting| !matches!(setting, Setting::Queue { .. }));
-    let queues = [
-        "pfifo limit=5",
-        "bfifo limit=9000",
-        "fq_codel target=9ms ecn=off limit=900",
-        "fq flow_limit=150",
-        "cake bandwidth=30mbit rtt=50ms ingress=on",
-        "htb rate=30mbit queue=fq_codel",
-        "htb rate=47500kbit queue=fq",
-    ];
-    let queue = |queue: &str| Setting::parse_queue(&format!("v0={queue}")).unwrap();
-    let mut groups = vec![others];
-    groups.extend(queues.map(|text| vec![queue(text)]));
-    for group in &mut groups {
-        group.retain(is_possible);
-    }
-    groups.retain(|group| !group.is_empty());
+    let mut groups = vec![Group {
+        before: "",
+        settings: others,
+    }];
+    groups.extend(QUEUES.map(|(queue, before)| Group {
+        before,
+        settings: vec![Setting::parse_queue(&format!("v0={queue}")).unwrap()],
+    }));
+    groups.retain_mut(|group| {
+        group.settings.retain(is_possible);
+        !group.settings.is_empty()
+    });
     groups
 }
 
@@ -64,9 +92,9 @@ fn is_possible(setting: &Setting) -> bool {
 }
 
 /// The settings of a plan, in its order.
-fn steps(settings: &[Setting]) -> Vec<Setting> {
-    host();
-    let steps = planned(settings).unwrap().steps;
+fn steps(group: &Group) -> Vec<Setting> {
+    host(group.before);
+    let steps = planned(&group.settings).unwrap().steps;
     steps.into_iter().map(|step| step.setting).collect()
 }
 
@@ -97,10 +125,10 @@ fn dump() -> String {
 }
 
 /// The state of a new host after settings were applied by a change.
-fn changed(settings: &[Setting]) -> String {
-    host();
+fn changed(group: &Group) -> String {
+    host(group.before);
     let mut after = String::new();
-    let _ = applied(settings, || after = dump());
+    let _ = applied(&group.settings, || after = dump());
     after
 }
 
@@ -145,23 +173,28 @@ fn the_commands_of_a_dry_run_do_what_the_change_does() {
         return;
     }
     let mut count = 0;
-    let groups = groups();
-    host();
-    let before = dump();
-    for group in groups {
+    for group in groups() {
         let steps = steps(&group);
+        let before = dump();
         let commands: Vec<String> = steps.iter().flat_map(Setting::commands).collect();
         let changed = changed(&group);
         assert!(changed != before, "{steps:?}: it changes nothing");
         for shell in shells() {
-            host();
+            host(group.before);
             run(shell, &commands.join("\n"));
-            same(&format!("{shell}: {commands:#?}"), &dump(), &changed);
+            let what = format!("{shell}: {commands:#?} over {:?}", group.before);
+            same(&what, &dump(), &changed);
         }
         count += steps.len();
     }
     println!("{count} settings typed");
     assert!(count > 4);
+}
+
+/// The guest's kernel has every queue.
+#[test]
+fn the_commands_of_a_dry_run_do_so_in_the_guest_too() {
+    in_guest("typed::the_commands_of_a_dry_run_do_what_the_change_does");
 }
 
 /// The script as it is; of the others, the commands and parameters in them.
@@ -171,15 +204,17 @@ fn snippets_do_what_the_change_does() {
         return;
     }
     let mut group = groups().swap_remove(0);
-    group.push(Setting::parse_queue("v0=pfifo limit=5").unwrap());
+    let queue = Setting::parse_queue("v0=pfifo limit=5").unwrap();
+    group.settings.push(queue);
+    group.before = "handle 7: pfifo limit 77";
     let steps = steps(&group);
     let changed = changed(&group);
     let script = snippet(&steps, Form::Shell);
     for shell in shells() {
-        host();
+        host(group.before);
         run(shell, &script);
         same(&format!("{shell}: {script}"), &dump(), &changed);
-        let left: Vec<Setting> = planned(&group)
+        let left: Vec<Setting> = planned(&group.settings)
             .map(|plan| plan.steps.into_iter().map(|step| step.setting).collect())
             .unwrap_or_default();
         // A queue of the same kind may have other options, which are not compared.
@@ -196,7 +231,7 @@ fn snippets_do_what_the_change_does() {
             println!("skipped: {form:?} needs python3 with yaml");
             continue;
         };
-        host();
+        host(group.before);
         for line in lines(&document) {
             run("sh", &line);
         }
