@@ -32,13 +32,13 @@ pub use setting::{CONGESTION_CONTROL, Origin, Setting};
 pub use shaper::Shaper;
 pub use state::State;
 
-/// Version of [`Change`]. Schema 2 has states for files that are being written or removed.
+/// Latest version of [`Change`]. Schema 2 has states for files that are being written or removed.
 pub const CHANGE_SCHEMA: u32 = 2;
 
 /// A transaction on a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// [`CHANGE_SCHEMA`] of the writer.
+    /// Oldest version that has its state ([`State::schema`]): programs of that version read it.
     pub schema: u32,
     /// Version of the program that wrote it.
     pub program: String,
@@ -86,8 +86,30 @@ pub struct Scope {
     pub boot: String,
     /// Number of the network namespace.
     pub netns: u64,
+    /// True if the host's first process is in this namespace, too; absent if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial: Option<bool>,
     /// Name of the host.
     pub host: String,
+}
+
+impl Scope {
+    /// Returns true if the other is the same namespace of the same boot.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.boot, self.netns) == (&other.boot, other.netns)
+    }
+
+    /// Returns true if `now`, of a later boot, is the same namespace; `None` if that is unknown.
+    /// Only the one of the first process is there at each boot. Its number is the same at each boot
+    /// of a kernel (`NET_NS_INIT_INO`, include/uapi/linux/nsfs.h, Linux 6.18), for users who may not
+    /// examine that process.
+    pub fn continues_as(&self, now: &Self) -> Option<bool> {
+        match (self.initial, now.initial) {
+            (Some(true), Some(is_initial)) => Some(is_initial),
+            (Some(false), _) | (_, Some(false)) => None,
+            _ => (self.netns == now.netns).then_some(true),
+        }
+    }
 }
 
 /// One setting with its old value.

@@ -58,6 +58,17 @@ impl Netns {
         Ok(rustix::fs::fstat(&self.fd)?.st_ino)
     }
 
+    /// The number of the namespace of the host's first process.
+    ///
+    /// # Errors
+    /// `EACCES` if this process may not trace that one.
+    pub fn number_of_first() -> io::Result<u64> {
+        let first = "/proc/1/ns/net";
+        let file =
+            rustix::fs::stat(first).map_err(|e| annotate(&format!("stat {first}"), e.into()))?;
+        Ok(file.st_ino)
+    }
+
     /// The descriptor that holds the namespace.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()

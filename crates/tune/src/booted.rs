@@ -13,7 +13,8 @@ use crate::{
 };
 
 /// Records in the journal of each change in files that this boot has set all of it, once; returns
-/// those. What a boot did not set is drift. The caller holds the lock.
+/// those. What a boot did not set is drift, and what was not made in this network namespace, or
+/// perhaps not, is neither. The caller holds the lock.
 ///
 /// # Errors
 /// The folder cannot be read, a host not be examined, or a journal not be written.
@@ -24,7 +25,9 @@ pub(crate) fn check_after_boot(env: &mut Env<'_>) -> Result<Vec<ChangeId>, TuneE
         let Ok(mut change) = listed.change else {
             continue;
         };
-        let is_due = change.state == State::Persisted && change.scope.boot != scope.boot;
+        let is_due = change.state == State::Persisted
+            && change.scope.boot != scope.boot
+            && change.scope.continues_as(&scope) == Some(true);
         if !is_due || !is_set(env, &mut change) {
             continue;
         }

@@ -47,16 +47,22 @@ pub struct Compared {
 /// /proc is not mounted.
 pub fn drifted(kept: Vec<Change>, host: &mut dyn Host) -> Result<Compared, HostError> {
     let scope = host.scope()?;
+    let mut all = Compared::default();
     let kept: Vec<Change> = kept
         .into_iter()
         // What is only in the kernel ends with it, and in the namespace it is of.
         .filter(|change| match change.state {
-            State::Confirmed => change.scope == scope,
-            State::Persisted => change.scope.boot != scope.boot || change.scope == scope,
+            State::Persisted if change.scope.boot != scope.boot => {
+                let is_here = change.scope.continues_as(&scope);
+                if is_here.is_none() {
+                    all.unread.push(unknown_place(change));
+                }
+                is_here == Some(true)
+            }
+            State::Confirmed | State::Persisted => change.scope.is_same(&scope),
             _ => false,
         })
         .collect();
-    let mut all = Compared::default();
     for change in &kept {
         let mut drifted = Vec::new();
         for step in &change.steps {
@@ -91,6 +97,14 @@ pub fn drifted(kept: Vec<Change>, host: &mut dyn Host) -> Result<Compared, HostE
         }
     }
     Ok(all)
+}
+
+fn unknown_place(change: &Change) -> Text {
+    text!(
+        "change {change}: not compared since the boot: whether it was made in this network \
+         namespace is unknown",
+        change = change.id.short()
+    )
 }
 
 /// A device that is not there, or not yet, has no value to compare.

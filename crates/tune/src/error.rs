@@ -163,8 +163,8 @@ impl TuneError {
                 id = id.short()
             ),
             Self::Elsewhere(id) => text!(
-                "change {id} was made in another network namespace of this boot; run this there, \
-                 or name another folder with --journal",
+                "change {id} was made in another network namespace; run this there, or name \
+                 another folder with --journal",
                 id = id.short()
             ),
             Self::TooLate(id) => text!("too late: change {id} was undone", id = id.short()),

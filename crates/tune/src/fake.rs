@@ -27,12 +27,16 @@ impl Observer for StopAt {
     }
 }
 
+/// Network namespace of the first process.
+const FIRST: u64 = 1;
+
 /// Values by the text of the setting without its value; a clone shares them, as processes share a
 /// kernel.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fake {
     pub(crate) values: Rc<RefCell<BTreeMap<String, String>>>,
     pub(crate) boot: Rc<RefCell<String>>,
+    pub(crate) netns: Rc<RefCell<u64>>,
     /// Names of parameters that cannot be written.
     pub(crate) stubborn: Rc<RefCell<Vec<String>>>,
     pub(crate) unprivileged: bool,
@@ -41,6 +45,7 @@ pub(crate) struct Fake {
 impl Fake {
     pub(crate) fn with(values: &[(&str, &str)]) -> Self {
         let fake = Self::default();
+        *fake.netns.borrow_mut() = FIRST;
         for (name, value) in values {
             fake.set(name, value);
         }
@@ -77,7 +82,8 @@ impl Host for Fake {
     fn scope(&mut self) -> Result<Scope, HostError> {
         Ok(Scope {
             boot: self.boot.borrow().clone(),
-            netns: 1,
+            netns: *self.netns.borrow(),
+            initial: Some(*self.netns.borrow() == FIRST),
             host: "fake".to_owned(),
         })
     }

@@ -1,7 +1,7 @@
 //! Comparison of a setting with a value that was read.
 
 use model::{
-    change::{Queue, Saved, Setting, processors, sending},
+    change::{Blob, Queue, QueueNode, Saved, Setting, processors, sending},
     text,
     text::Text,
 };
@@ -84,6 +84,22 @@ pub(crate) fn same_value(a: &Saved, b: &Saved) -> bool {
     }
 }
 
+/// Returns true if a value that was read before a boot is the one read after it, apart from what a
+/// boot numbers anew: handles of queues, and devices of routes.
+pub(crate) fn is_booted_value(before: &Saved, now: &Saved) -> bool {
+    match (before, now) {
+        (Saved::Queues { qdiscs: a, .. }, Saved::Queues { qdiscs: b, .. }) => {
+            let all = |nodes: &[QueueNode]| -> Vec<(String, Blob)> {
+                let of = |node: &QueueNode| (node.kind.clone(), node.options.clone());
+                nodes.iter().map(of).collect()
+            };
+            all(a) == all(b)
+        }
+        (Saved::Route { .. }, Saved::Route { .. }) => brief(before) == brief(now),
+        _ => same_value(before, now),
+    }
+}
+
 /// A value in a few words.
 pub(crate) fn brief(value: &Saved) -> Text {
     match value {
@@ -150,7 +166,7 @@ fn is_rounded(wanted: Option<u32>, now: u32) -> bool {
     })
 }
 
-fn is_root(queue: &Queue, qdiscs: &[model::change::QueueNode]) -> bool {
+fn is_root(queue: &Queue, qdiscs: &[QueueNode]) -> bool {
     qdiscs
         .first()
         .is_some_and(|root| root.kind == queue.name() && root.parent == Handle::ROOT.raw())

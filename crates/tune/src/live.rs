@@ -55,11 +55,14 @@ impl Live {
 
 impl Host for Live {
     fn scope(&mut self) -> Result<Scope, HostError> {
+        let netns = Netns::current()
+            .and_then(|ns| ns.number())
+            .map_err(Operation::ExamineNamespace.failed())?;
         Ok(Scope {
             boot: sys::machine::boot_id().map_err(Operation::ReadBootId.failed())?,
-            netns: Netns::current()
-                .and_then(|ns| ns.number())
-                .map_err(Operation::ExamineNamespace.failed())?,
+            netns,
+            // Only those who may trace the first process may know.
+            initial: Netns::number_of_first().ok().map(|first| first == netns),
             host: sys::machine::host_name(),
         })
     }

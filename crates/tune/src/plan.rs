@@ -2,7 +2,7 @@
 
 use model::{
     capacity::LineCapacity,
-    change::{CHANGE_SCHEMA, Change, ChangeId, Origin, Saved, Setting, State, Step},
+    change::{Change, ChangeId, Origin, Saved, Setting, State, Step},
     remedy::Flow,
     text,
     text::Text,
@@ -63,7 +63,7 @@ pub fn plan(host: &mut dyn Host, request: &Request, id: ChangeId) -> Result<Chan
         ));
     }
     Ok(Change {
-        schema: CHANGE_SCHEMA,
+        schema: State::Planned.schema(),
         program: request.program.clone(),
         id,
         state: State::Planned,

@@ -19,6 +19,7 @@ pub(crate) fn advance(
         change.state
     );
     let before = std::mem::replace(&mut change.state, next);
+    change.schema = change.state.schema();
     note(env, change, change.state.text());
     write(env, change).inspect_err(|_| {
         // The state in the journal; a rollback starts from the later of both.
@@ -27,6 +28,7 @@ pub(crate) fn advance(
             State::Applying { .. } | State::RollingBack { .. }
         ) {
             change.state = before;
+            change.schema = change.state.schema();
         }
     })
 }

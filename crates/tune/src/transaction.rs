@@ -95,7 +95,7 @@ fn check(env: &mut Env<'_>, plan: &Change) -> Result<(), TuneError> {
     let scope = env.host.scope()?;
     for step in &plan.steps {
         let now = env.host.read(&step.setting)?;
-        if now != step.old || scope != plan.scope {
+        if now != step.old || !scope.is_same(&plan.scope) {
             return Err(TuneError::Stale(Box::new(step.setting.clone())));
         }
     }

@@ -9,7 +9,7 @@ use model::{
 use crate::{
     Env,
     error::{Left, Rollback, TuneError},
-    holds::holds,
+    holds::{holds, is_booted_value},
     progress::{advance, note, undone_because, write},
     rollback::{journal, roll_back},
     setting_files::remove_all,
@@ -19,11 +19,15 @@ use crate::{
 /// the next start completes what is interrupted. Errors of the journal do not stop it.
 ///
 /// # Errors
-/// It is of another network namespace of this boot, or the host cannot be examined.
+/// It is of another network namespace, or the host cannot be examined.
 pub(crate) fn undo(env: &mut Env<'_>, change: &mut Change) -> Result<Rollback, TuneError> {
     let scope = env.host.scope()?;
     let is_same_boot = scope.boot == change.scope.boot;
-    if is_same_boot && scope.netns != change.scope.netns {
+    let is_here = match is_same_boot {
+        true => Some(scope.is_same(&change.scope)),
+        false => change.scope.continues_as(&scope),
+    };
+    if is_here == Some(false) {
         return Err(TuneError::Elsewhere(change.id.clone()));
     }
     if change.files.is_empty() && change.state != State::Unpersisting {
@@ -33,14 +37,13 @@ pub(crate) fn undo(env: &mut Env<'_>, change: &mut Change) -> Result<Rollback, T
         rebooted(env, change)?;
         return Ok(Rollback::default());
     }
-    let was_complete = change.state == State::Persisted;
     let mut mark = Rollback::default();
     if change.state != State::Unpersisting {
         journal(env, change, State::Unpersisting, &mut mark)?;
     }
     let left = remove_all(env, change)?;
     if !is_same_boot {
-        as_booted(env, change, was_complete)?;
+        as_booted(env, change)?;
     }
     let mut rollback = roll_back(env, change)?;
     rollback.journal = rollback.journal.or(mark.journal);
@@ -93,8 +96,9 @@ pub(crate) fn rebooted(env: &mut Env<'_>, change: &mut Change) -> Result<(), Tun
     advance(env, change, State::RolledBack)
 }
 
-/// Prepares undoing settings made by files at this boot. Its devices may have other numbers by now.
-fn as_booted(env: &mut Env<'_>, change: &mut Change, was_complete: bool) -> Result<(), TuneError> {
+/// Prepares undoing settings made by files at this boot, which may not have had all of them. Its
+/// devices may have other numbers by now.
+fn as_booted(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
     change.scope = env.host.scope()?;
     for step in &mut change.steps {
         step.link = match step.setting.device() {
@@ -107,10 +111,10 @@ fn as_booted(env: &mut Env<'_>, change: &mut Change, was_complete: bool) -> Resu
             step.new = Some(now);
             continue;
         }
-        if !was_complete {
-            // It was not in files at the boot, which may set the old value in another form.
+        if is_booted_value(&step.old, &now) {
             step.old = now;
         }
+        // Any other value is somebody else's.
         step.new = Some(step.old.clone());
     }
     Ok(())

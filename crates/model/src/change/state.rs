@@ -76,6 +76,14 @@ impl State {
         forward || back
     }
 
+    /// The first schema of a Change that has it.
+    pub fn schema(&self) -> u32 {
+        match self {
+            State::Persisting | State::Unpersisting => 2,
+            _ => 1,
+        }
+    }
+
     /// Returns true if it is undone unless it is confirmed, or is being undone after that.
     pub fn is_pending(&self) -> bool {
         match self {

@@ -16,13 +16,14 @@ pub(super) fn change(state: State, steps: usize) -> Change {
         origin: None,
     };
     Change {
-        schema: CHANGE_SCHEMA,
+        schema: State::Planned.schema(),
         program: "0".to_owned(),
         id: ChangeId::from_random([7; 16]),
         state,
         scope: Scope_ {
             boot: "b".to_owned(),
             netns: 1,
+            initial: None,
             host: "h".to_owned(),
         },
         created_unix_s: None,

@@ -40,6 +40,7 @@ fn change(settings: &[&str], shapes: &[&str]) -> Change {
         scope: Scope {
             boot: String::new(),
             netns: 1,
+            initial: Some(true),
             host: "fake".to_owned(),
         },
         created_unix_s: None,

@@ -228,3 +228,93 @@ fn a_file_that_could_not_be_removed_is_removed_by_the_next_undo() {
     let over = scene.act(|env, _| undo(env, Some(ID)));
     assert!(matches!(over, Err(TuneError::Over { .. })), "{over:?}");
 }
+
+/// A removal that a boot interrupted took whatever was set then for the old value.
+#[test]
+fn a_value_of_somebody_else_is_reported_also_after_an_interrupted_removal_and_a_boot() {
+    let scene = Scene::set(DEBIAN);
+    persisted(&scene);
+    let stopped = scene.observed(&mut StopAt(4, Vec::new()), |env, _| undo(env, Some(ID)));
+    assert!(
+        matches!(stopped, Err(TuneError::Interrupted(_))),
+        "{stopped:?}"
+    );
+    assert_eq!(scene.state(), State::Unpersisting);
+    scene.reboots();
+    scene.host.set("net.ipv4.tcp_ecn", "7");
+    let Recovery::Undone(all) = scene.recovered() else {
+        panic!("{}", scene.state());
+    };
+    let told = all[0].1.to_string();
+    assert!(told.contains("somebody else has set it to 7"), "{told}");
+    assert_eq!(scene.value(), "7", "it stays");
+    assert_eq!(scene.state(), State::RolledBack);
+    let events = scene.journal().events;
+    let noted = events.iter().any(|e| e.what.to_string().contains("to 7"));
+    assert!(noted, "{events:?}");
+}
+
+/// Programs of schema 1 read all but the states that it lacks.
+#[test]
+fn a_journal_says_the_oldest_schema_that_has_its_state() {
+    struct Seen<'a>(&'a Scene, Vec<(State, u32)>);
+    impl Observer for Seen<'_> {
+        fn at(&mut self, point: &crate::Point) -> Result<(), crate::Interrupted> {
+            if let crate::Point::AfterJournal(_) = point {
+                let change = self.0.journal();
+                self.1.push((change.state, change.schema));
+            }
+            Ok(())
+        }
+    }
+    let scene = Scene::set(DEBIAN);
+    let mut seen = Seen(&scene, Vec::new());
+    let done = scene.observed(&mut seen, |env, root| {
+        persist(env, ID, root)?;
+        undo(env, Some(ID))
+    });
+    done.unwrap();
+    let Seen(_, seen) = seen;
+    assert!(seen.len() > 4, "{seen:?}");
+    for (state, schema) in seen {
+        let is_new = matches!(state, State::Persisting | State::Unpersisting);
+        assert_eq!(schema, if is_new { 2 } else { 1 }, "{state}");
+    }
+}
+
+#[test]
+fn files_are_checked_after_a_boot_in_the_namespace_they_are_for() {
+    const OTHER: u64 = 77;
+    let pending = |scene: &Scene| scene.act(|env, _| crate::pending(env)).unwrap();
+    let scene = Scene::set(DEBIAN);
+    persisted(&scene);
+    let mut change = scene.journal();
+    for step in &mut change.steps {
+        step.new = Some(step.old.clone());
+    }
+    scene.confirmed(&change);
+    scene.reboots();
+    scene.host.set("net.ipv4.tcp_ecn", "7");
+
+    // A namespace of this boot in which nothing was changed, as a container's.
+    *scene.host.netns.borrow_mut() = OTHER;
+    let found = pending(&scene);
+    assert!(found.seen.is_empty() && found.compared.drifted.is_empty());
+    let refused = scene.act(|env, _| undo(env, Some(ID)));
+    assert!(matches!(refused, Err(TuneError::Elsewhere(_))));
+
+    *scene.host.netns.borrow_mut() = 1;
+    let found = pending(&scene);
+    assert_eq!(found.compared.drifted.len(), 1);
+    assert!(found.compared.unread.is_empty());
+
+    // Of a namespace that ended with the boot nobody can tell.
+    change.scope.netns = OTHER;
+    change.scope.initial = Some(false);
+    scene.confirmed(&change);
+    let found = pending(&scene);
+    assert!(found.seen.is_empty() && found.compared.drifted.is_empty());
+    assert_eq!(found.compared.unread.len(), 1);
+    let told = found.compared.unread[0].to_string();
+    assert!(told.contains("this network namespace is unknown"), "{told}");
+}
