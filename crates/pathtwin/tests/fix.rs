@@ -217,12 +217,21 @@ fn difference(before: &str, after: &str) -> Vec<String> {
     [not_in(before, after), not_in(after, before)].concat()
 }
 
-/// Runs `fix` on the near end of a path that loses 1 % of the packets at random, in virtual time,
-/// with the rest of its command line; `then` runs after it. The buffer is small, otherwise the
-/// queue of bbr would violate the guard on delay. The program in place of ssh enters the namespace
-/// of the server, whose process it finds by its name.
+/// Loses 1 % of the packets at random. The buffer is small, otherwise the queue of bbr would
+/// violate the guard on delay.
+const LOSSY: &str = "[path]\nrtt = \"30ms\"\nrate = \"20mbit\"\nbuffer = \"4ms\"\nloss = \"1%\"\n";
+
+/// Runs `fix` without a question on the near end of that path, with the rest of its command line;
+/// `then` runs after it.
 fn on_a_path(fix: &str, then: &str) -> String {
-    let spec = "[path]\nrtt = \"30ms\"\nrate = \"20mbit\"\nbuffer = \"4ms\"\nloss = \"1%\"\n";
+    in_lab(LOSSY, &format!("$fix server --yes {fix}"), then)
+}
+
+/// Runs a command on the near end of a path in virtual time, which has `fix` with its first
+/// options in `$fix`; `then` runs after it. The program in place of ssh enters the namespace of the
+/// server, whose process it finds by its name. `asked ANSWER COMMAND` runs a command on a terminal
+/// on which ANSWER is typed at the question.
+fn in_lab(spec: &str, command: &str, then: &str) -> String {
     let (_folder, spec) = common::spec(spec);
     let (_kept, program) = common::program();
     let program = program.display();
@@ -239,12 +248,17 @@ done
 PATHTWIN_JOURNAL=/tmp/far PATH=/tmp/bin:$PATH exec nsenter -t $pid -n -- sh -c "$*"
 END
 chmod 700 /tmp/ssh
+cat >/tmp/terminal.py <<'END'
+{TERMINAL}
+END
+asked() {{ timeout 3000 python3 /tmp/terminal.py "$@"; }}
 echo 'ip -d link; ip address; ip route show table all; tc qdisc' >/tmp/dump.sh
 dump() {{
     for end in "" "/tmp/ssh -o BatchMode=yes -- far"; do $end sh /tmp/dump.sh; done | sed 's/valid_lft.*//'
 }}
 dump >/tmp/before
-{program} fix server --open --yes --budget-time 0s --pairs 3 --for throughput {fix}; echo code $?
+fix="{program} fix --open --budget-time 0s --pairs 3 --for throughput"
+{command}; echo code $?
 dump >/tmp/after
 {then}
 "#
@@ -258,6 +272,83 @@ dump >/tmp/after
         .output()
         .expect("run pathtwin");
     text(&output.stdout) + &text(&output.stderr)
+}
+
+/// A terminal of a program: types the first argument when it asks, and ends with its exit code.
+const TERMINAL: &str = r#"import os, pty, sys
+answer = sys.argv[1].encode().decode("unicode_escape").encode()
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[2], sys.argv[2:])
+shown, questions = b"", 0
+while True:
+    try:
+        shown += os.read(terminal, 65536)
+    except OSError:
+        break
+    if shown.count(b"[y/N] ") > questions:
+        questions += 1
+        os.write(terminal, answer)
+sys.stdout.write(shown.decode().replace("\r", ""))
+print("questions", questions)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"#;
+
+/// Nothing differs, and there is no journal.
+const UNTOUCHED: &str = r#"
+diff /tmp/before /tmp/after && echo no difference
+ls /tmp/near /tmp/far 2>/dev/null && echo a journal"#;
+
+fn answered(answer: &str) -> String {
+    let command = format!("asked '{answer}' $fix server --far-ssh far");
+    let message = in_lab(LOSSY, &command, UNTOUCHED);
+    assert!(message.contains("questions 1\n"), "{message}");
+    assert!(message.contains("no difference"), "{message}");
+    assert!(!message.contains("a journal"), "{message}");
+    assert!(message.contains("nothing was changed"), "{message}");
+    message
+}
+
+#[test]
+fn a_question_answered_with_no_ends_it_without_a_change() {
+    let message = answered(r"n\n");
+    assert!(message.contains("code 0\n"), "{message}");
+}
+
+/// Bug: the program read on, and ended neither by Ctrl-C nor at all.
+#[test]
+fn ctrl_c_at_the_question_ends_it_without_a_change() {
+    let message = answered(r"\x03");
+    assert!(message.contains("code 130\n"), "{message}");
+}
+
+/// Nobody can answer.
+#[test]
+fn without_a_terminal_the_question_is_a_usage_error() {
+    let message = in_lab(LOSSY, "$fix server --far-ssh far </dev/null", UNTOUCHED);
+    assert!(message.contains("code 2\n"), "{message}");
+    assert!(message.contains("--yes applies"), "{message}");
+    assert!(message.contains("no difference"), "{message}");
+}
+
+/// Both layers are measured, and the change is of the route in the tunnel alone. The page has the
+/// measurements before and after.
+#[test]
+fn a_tunnel_is_fixed_after_a_yes_and_the_page_has_the_proof() {
+    let spec = format!("{LOSSY}[tunnel]\nkind = \"wireguard\"\nmtu = 1420\n");
+    let command = r"asked 'y\n' $fix 10.0.4.2 --via 10.0.99.2 --far-ssh far --out /tmp/page.html";
+    let page = "grep -o 'The change and its proof' /tmp/page.html | head -n 1";
+    let message = in_lab(&spec, command, &format!("{page}\n{UNDO}"));
+    assert!(message.contains("questions 1\n"), "{message}");
+    assert!(message.contains("code 0\n"), "{message}");
+    assert!(message.contains("Kept: goodput"), "{message}");
+    assert!(message.contains("The change and its proof"), "{message}");
+    // As `diff` prints what the change left.
+    let new = message.lines().filter(|line| line.starts_with("> "));
+    let new: Vec<&str> = new.collect();
+    assert!(!new.is_empty(), "{message}");
+    let in_tunnel = |line: &&str| line.contains("dev wg0") && line.contains("congctl bbr");
+    assert!(new.iter().all(in_tunnel), "{new:?}");
+    assert!(message.contains("no trace"), "{message}");
 }
 
 /// Undoes all confirmed changes on both hosts, and compares.

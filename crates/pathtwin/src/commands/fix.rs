@@ -4,9 +4,11 @@ mod hosts;
 
 use std::{
     io::{IsTerminal, Write},
+    os::fd::AsFd,
     path::Path,
     process::ExitCode,
-    sync::atomic::AtomicBool,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
 };
 
 use ::measure::plans;
@@ -93,7 +95,7 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
     }
     let offers = ::tune::offers(&known.advice, &findings, arguments.at_a_cost);
     let tries = ::tune::until_kept(&offers, |offer, best| -> Result<_, Failure> {
-        if !arguments.yes && !is_wanted(best)? {
+        if !arguments.yes && !is_wanted(best, stop)? {
             format::say(format_args!("nothing was changed"));
             return Ok(None);
         }
@@ -279,8 +281,12 @@ fn measured(arguments: &Fix, on: &On<'_>, stop: &'static AtomicBool) -> Result<R
     }
 }
 
-/// The one question.
-fn is_wanted(best: &Tried) -> Result<bool, Failure> {
+/// Longest time between two looks at the flag of Ctrl-C: a signal that comes just before the wait
+/// does not end it.
+const NAP: Duration = Duration::from_millis(200);
+
+/// The one question. Ctrl-C is no answer: reading would go on after the signal.
+fn is_wanted(best: &Tried, stop: &AtomicBool) -> Result<bool, Failure> {
     let input = std::io::stdin();
     if !input.is_terminal() {
         let error = anyhow!("nobody can be asked here: --yes applies what is advised");
@@ -293,6 +299,12 @@ fn is_wanted(best: &Tried) -> Result<bool, Failure> {
         best.name
     );
     asked.and_then(|()| out.flush()).context("ask")?;
+    while sys::wait::readable(&[input.as_fd()], NAP).context("wait for the answer")? != [true] {
+        if stop.load(Ordering::Relaxed) {
+            let error = anyhow!("nothing was changed: stopped before the answer");
+            return Err(Failure::new(code::INTERRUPTED, error));
+        }
+    }
     let mut answer = String::new();
     input.read_line(&mut answer).context("read the answer")?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

@@ -9,6 +9,7 @@ mod documents;
 mod far;
 mod privileges;
 mod proof;
+mod snippets;
 mod undoing;
 
 use std::{io::Write, path::Path, process::Stdio};
