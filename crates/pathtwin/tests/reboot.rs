@@ -1,7 +1,9 @@
 //! A host that boots again: what `tune` wrote to files stays, and what it undid is gone.
 //!
-//! Each boot is a lab guest with a new kernel; its disk is carried from one to the next. At boot,
-//! the real `systemd-sysctl` reads the kernel parameters, and the services' own commands are run.
+//! Each boot is a lab guest with a new kernel and the id of another boot; its disk is carried from
+//! one to the next. At boot, a link is set up with its queue and routes, the real `systemd-sysctl`
+//! reads the kernel parameters, and the services' own commands are run, all in the namespace of the
+//! first process.
 
 #![allow(clippy::expect_used)]
 
@@ -21,6 +23,13 @@ const SYSCTL: &str = "/usr/lib/systemd/systemd-sysctl";
 /// Mounts the disk, and does what systemd does at boot.
 const BOOT: &str = r#"
 set -eu
+ip link add up0 address 02:00:00:00:00:01 type veth peer name peer0 address 02:00:00:00:00:02
+sysctl -qw net.ipv6.conf.up0.accept_dad=0
+ip link set peer0 up
+ip link set up0 up
+tc qdisc replace dev up0 root handle 1: fq maxrate 900mbit
+ip addr add 10.1.0.1/24 dev up0
+ip route add 10.9.0.0/16 via 10.1.0.2 mtu lock 1400 advmss 1300 initcwnd 20
 mkdir -p /tmp/disk
 mount -t tmpfs tmpfs /tmp/disk
 mkdir -p /tmp/disk/etc/systemd/system /tmp/disk/etc/sysctl.d /tmp/disk/journal
@@ -29,7 +38,7 @@ mount --bind /tmp/disk/etc /etc
 export PATHTWIN_JOURNAL=/tmp/disk/journal
 settings() {
     cat /proc/sys/net/ipv4/tcp_ecn
-    tc qdisc show dev to-server | cut -d' ' -f2
+    tc qdisc show dev up0 | sed 's/ [0-9a-f]*: / /'
     ip route show
 }
 /usr/lib/systemd/systemd-sysctl
@@ -78,7 +87,11 @@ impl Machine {
         let output = pathtwin()
             .args(["lab", "exec"])
             .arg(&self.spec)
-            .args(["--on", "client", "--", "sh"])
+            // The seed is the kernel's only source of randomness, of which is the id of the boot.
+            .args(["--seed", &self.boots.to_string()])
+            .args(["--on", "client", "--"])
+            // The first process starts this one from the client's namespace, and returns.
+            .args(["sh", "-c", "sleep 0.1; exec nsenter -t 1 -n sh \"$0\""])
             .arg(file("sh"))
             .output()
             .expect("run pathtwin");
@@ -103,9 +116,33 @@ fn machine() -> Option<(tempfile::TempDir, Machine)> {
 }
 
 const APPLY: &str = r#"
-"$PATHTWIN" tune apply --set net.ipv4.tcp_ecn=1 --queue to-server=fq_codel --window 60s >/dev/null
+"$PATHTWIN" tune apply --set net.ipv4.tcp_ecn=1 --queue up0=fq_codel \
+    --set cc=bbr --scope route:10.9.0.0/16 --window 60s >/dev/null
 "#;
+const PERSIST: &str = "\"$PATHTWIN\" tune confirm --persist >/dev/null";
+const STATUS: &str = "\"$PATHTWIN\" tune status 2>&1 || true";
+const UNDO: &str = "id=$(basename /tmp/disk/journal/*.json .json)\n\
+                    \"$PATHTWIN\" tune undo \"$id\" >/dev/null";
 const SETTINGS: &str = "settings";
+/// The settings, and the files that a change has left.
+const LEFT: &str = "settings\nfind /etc -name '*pathtwin*' | sed 's/^/left /'";
+
+fn is_set(settings: &str) -> bool {
+    let route =
+        "10.9.0.0/16 via 10.1.0.2 dev up0 mtu lock 1400 advmss 1300 initcwnd 20 congctl bbr";
+    settings.starts_with("1\nqdisc fq_codel ") && settings.contains(route)
+}
+
+#[test]
+fn each_boot_has_its_own_id_and_the_namespace_of_the_first_process() {
+    let Some((_folder, mut machine)) = machine() else {
+        return;
+    };
+    let script = "cat /proc/sys/kernel/random/boot_id\n\
+                  [ $(readlink /proc/self/ns/net) = $(readlink /proc/1/ns/net) ]";
+    let first = machine.boot(script);
+    assert_ne!(machine.boot(script), first);
+}
 
 #[test]
 fn a_persisted_change_is_there_after_a_boot_and_gone_after_undo_and_a_boot() {
@@ -114,22 +151,55 @@ fn a_persisted_change_is_there_after_a_boot_and_gone_after_undo_and_a_boot() {
     };
     let before = machine.boot(SETTINGS);
     assert!(!before.starts_with("1\n"), "{before}");
-    assert!(before.contains("\nfq\n"), "{before}");
+    assert!(before.contains("\nqdisc fq "), "{before}");
 
-    let persist = "\"$PATHTWIN\" tune confirm --persist >/dev/null\nsettings";
-    let set = machine.boot(&format!("{APPLY}{persist}"));
-    assert!(set.starts_with("1\nfq_codel\n"), "{set}");
+    let set = machine.boot(&format!("{APPLY}{PERSIST}\nsettings"));
+    assert!(is_set(&set), "{set}");
 
     assert_eq!(machine.boot(SETTINGS), set, "after the boot");
     let checked = machine.boot("\"$PATHTWIN\" tune list");
     assert!(checked.contains("confirmed"), "{checked}");
 
-    let undo = "id=$(basename /tmp/disk/journal/*.json .json)\n\
-                \"$PATHTWIN\" tune undo \"$id\" >/dev/null\nsettings\n\
-                find /etc -name '*pathtwin*' | sed 's/^/left /'";
-    assert_eq!(machine.boot(undo), before, "nothing is left");
-    let left = "settings\nfind /etc -name '*pathtwin*' | sed 's/^/left /'";
-    assert_eq!(machine.boot(left), before, "after undo and a boot");
+    assert_eq!(
+        machine.boot(&format!("{UNDO}\n{LEFT}")),
+        before,
+        "nothing is left"
+    );
+    assert_eq!(machine.boot(LEFT), before, "after undo and a boot");
+}
+
+/// A file that comes later in the order, put there after the change was persisted.
+#[test]
+fn what_a_later_file_overrides_is_drift_after_a_boot() {
+    let Some((_folder, mut machine)) = machine() else {
+        return;
+    };
+    let before = machine.boot(SETTINGS);
+    let other = "/etc/sysctl.d/99-other.conf";
+    let set = machine.boot(&format!(
+        "{APPLY}{PERSIST}\nsettings\necho net.ipv4.tcp_ecn = 0 >{other}"
+    ));
+    assert!(is_set(&set), "{set}");
+    const DRIFT: &str = "net.ipv4.tcp_ecn = 1: somebody else has set it to 0";
+    const SEEN: &str = "after a boot, its files have set everything";
+
+    let drifted = machine.boot(&format!("{STATUS}\nrm {other}"));
+    assert!(drifted.contains(DRIFT), "{drifted}");
+    assert_eq!(drifted.matches("somebody else").count(), 1, "{drifted}");
+    assert!(!drifted.contains(SEEN), "{drifted}");
+
+    let seen = machine.boot(STATUS);
+    assert!(seen.contains(SEEN), "{seen}");
+    assert!(!seen.contains("somebody else"), "{seen}");
+
+    let undone = machine.boot(&format!(
+        "echo net.ipv4.tcp_ecn = 0 >{other}\n{UNDO}\n{LEFT}"
+    ));
+    assert_eq!(undone, before, "nothing is left");
+    let after = machine.boot(LEFT);
+    let rest = |settings: &str| settings.split_once('\n').unwrap().1.to_owned();
+    assert!(after.starts_with("0\n"), "the other file stays: {after}");
+    assert_eq!(rest(&after), rest(&before), "after undo and a boot");
 }
 
 #[test]
@@ -139,7 +209,7 @@ fn a_change_that_was_pending_when_the_power_was_cut_is_gone_after_the_boot() {
     };
     let before = machine.boot(SETTINGS);
     let pending = machine.boot(&format!("{APPLY}settings"));
-    assert!(pending.starts_with("1\nfq_codel\n"), "{pending}");
+    assert!(is_set(&pending), "{pending}");
     assert_eq!(machine.boot(SETTINGS), before);
     let status = "\"$PATHTWIN\" tune status >/tmp/status || true\nsettings\ncat /tmp/status";
     let status = machine.boot(status);
@@ -158,6 +228,6 @@ fn a_change_confirmed_without_files_ends_with_the_boot() {
     let before = machine.boot(SETTINGS);
     let confirm = "\"$PATHTWIN\" tune confirm >/dev/null\nsettings";
     let set = machine.boot(&format!("{APPLY}{confirm}"));
-    assert!(set.starts_with("1\nfq_codel\n"), "{set}");
+    assert!(is_set(&set), "{set}");
     assert_eq!(machine.boot(SETTINGS), before);
 }
