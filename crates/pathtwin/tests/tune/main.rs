@@ -7,6 +7,7 @@ mod common;
 mod confirmation;
 mod documents;
 mod far;
+mod network;
 mod privileges;
 mod proof;
 mod snippets;
