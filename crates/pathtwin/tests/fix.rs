@@ -271,7 +271,11 @@ dump >/tmp/after
         .args(["serve", "--open", "--on", "client", "--", "sh", "-c", &near])
         .output()
         .expect("run pathtwin");
-    text(&output.stdout) + &text(&output.stderr)
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    // Before it is the script, which has all that it may print.
+    let (script, err) = err.rsplit_once("(exit ").unwrap_or(("", &err));
+    assert!(script.contains("echo code"), "{out}{err}");
+    out + err
 }
 
 /// A terminal of a program: types the first argument when it asks, and ends with its exit code.
