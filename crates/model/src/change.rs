@@ -100,9 +100,9 @@ impl Scope {
     }
 
     /// Returns true if `now`, of a later boot, is the same namespace; `None` if that is unknown.
-    /// Only the one of the first process is there at each boot. Its number is the same at each boot
-    /// of a kernel (`NET_NS_INIT_INO`, include/uapi/linux/nsfs.h, Linux 6.18), for users who may not
-    /// examine that process.
+    /// Only the one of the first process is there at each boot. For users who may not examine that
+    /// process, its number is the same at each boot of a kernel (`NET_NS_INIT_INO`,
+    /// include/uapi/linux/nsfs.h, Linux 6.18).
     pub fn continues_as(&self, now: &Self) -> Option<bool> {
         match (self.initial, now.initial) {
             (Some(true), Some(is_initial)) => Some(is_initial),
