@@ -15,6 +15,7 @@ use crate::{
 pub fn text(watcher: &Watcher, program: &str, now: Moment) -> String {
     let mut families = watch(watcher, program, now);
     families.extend(paths(watcher));
+    families.extend(facts(watcher));
     families.extend(probes(watcher));
     families.extend(figures(watcher));
     families.iter().map(Family::text).collect()
@@ -112,6 +113,44 @@ fn paths(watcher: &Watcher) -> Vec<Family> {
         }
     }
     vec![info, up, load, full, change, told, finding]
+}
+
+/// Facts of the hosts that are labels of an `_info` metric: the label, and the name of the fact.
+const OF_HOST: [(&str, &str); 3] = [
+    ("congestion_control", "congestion.default"),
+    ("kernel", "kernel"),
+    ("version", "program"),
+];
+/// Likewise of the tunnel that a host's packets enter first.
+const OF_TUNNEL: [(&str, &str); 3] = [
+    ("kind", "path.layers.0.tunnel.kind"),
+    ("mode", "path.layers.0.tunnel.path"),
+    ("product", "path.layers.0.tunnel.product"),
+];
+
+/// Facts of both hosts at the last run. A fact that is not known has no label.
+fn facts(watcher: &Watcher) -> Vec<Family> {
+    let mut hosts = Family::gauge("host_info", "facts of a host at the last run; always 1");
+    let mut tunnels = Family::gauge(
+        "tunnel_info",
+        "the tunnel of a host on the path at the last run, direct or relayed; always 1",
+    );
+    for (path, state) in states(watcher) {
+        for end in ["near", "far"] {
+            for (family, names) in [(&mut hosts, OF_HOST), (&mut tunnels, OF_TUNNEL)] {
+                let known = |(label, name): (&'static str, &str)| {
+                    Some((label, state.facts.get(&format!("{end}.{name}"))?.clone()))
+                };
+                let mut labels: Labels = names.into_iter().filter_map(known).collect();
+                if !labels.is_empty() {
+                    labels.extend(path.clone());
+                    labels.insert("end", end.to_owned());
+                    family.add(labels, 1.0);
+                }
+            }
+        }
+    }
+    vec![hosts, tunnels]
 }
 
 fn probes(watcher: &Watcher) -> Vec<Family> {

@@ -296,3 +296,32 @@ fn a_message_has_what_changed_within_a_day_and_nothing_from_before() {
         "{words}"
     );
 }
+
+#[test]
+fn facts_of_the_last_run_are_info_metrics() {
+    let mut path = Loaded::new();
+    path.fact("near.kernel", "6.1");
+    path.fact("near.congestion.default", "bbr");
+    path.fact("near.program", "0.1.0");
+    path.fact("near.path.layers.0.tunnel.kind", "kernel_wireguard");
+    path.fact("near.path.layers.0.tunnel.path", "direct");
+    path.fact("far.kernel", "6.12");
+    let info = |path: &mut Loaded| {
+        path.run(Work::Load, 94e6, Vec::new());
+        let text = watch::metrics::text(&path.watcher, "0.1.0", path.now);
+        let is_fact = |line: &&str| {
+            line.starts_with("pathtwin_host_info") || line.starts_with("pathtwin_tunnel_info")
+        };
+        let lines: Vec<String> = text.lines().filter(is_fact).map(str::to_owned).collect();
+        lines
+    };
+    let mut expected = [
+        "pathtwin_host_info{congestion_control=\"bbr\",end=\"near\",kernel=\"6.1\",path=\"office\",version=\"0.1.0\"} 1",
+        "pathtwin_host_info{end=\"far\",kernel=\"6.12\",path=\"office\"} 1",
+        "pathtwin_tunnel_info{end=\"near\",kind=\"kernel_wireguard\",mode=\"direct\",path=\"office\"} 1",
+    ];
+    assert_eq!(info(&mut path), expected);
+    path.fact("near.path.layers.0.tunnel.path", "relayed");
+    expected[2] = "pathtwin_tunnel_info{end=\"near\",kind=\"kernel_wireguard\",mode=\"relayed\",path=\"office\"} 1";
+    assert_eq!(info(&mut path), expected);
+}
