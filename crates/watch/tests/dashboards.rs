@@ -76,21 +76,22 @@ fn the_dashboard_names_exported_metrics_and_no_data_source_of_ours() {
     }
 }
 
-/// The program that `scripts/setup test` unpacks, or the system's.
-fn promtool() -> PathBuf {
+/// What `scripts/setup test` unpacks into the user's cache, if it is there.
+fn cached(name: &str) -> Option<PathBuf> {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or(home);
-    let unpacked = cache.map(|cache| cache.join("pathtwin/test/promtool"));
-    unpacked
-        .filter(|path| path.exists())
-        .unwrap_or_else(|| "promtool".into())
+    let file = cache?.join("pathtwin/test").join(name);
+    file.exists().then_some(file)
 }
 
 /// The output of promtool, which must accept the file; `None` where it is not installed.
 fn accepted(arguments: [&str; 2], file: &Path) -> Option<String> {
-    let output = Command::new(promtool()).args(arguments).arg(file).output();
+    let output = Command::new(cached("promtool").unwrap_or_else(|| "promtool".into()))
+        .args(arguments)
+        .arg(file)
+        .output();
     let Ok(output) = output else {
         eprintln!("skipped: no promtool; run: scripts/setup test");
         return None;
@@ -99,6 +100,65 @@ fn accepted(arguments: [&str; 2], file: &Path) -> Option<String> {
     let said = String::from_utf8_lossy(&said).into_owned();
     assert!(output.status.success(), "{said}");
     Some(said)
+}
+
+/// What of Grafana's types does not describe a dashboard with Prometheus' annotations: the data
+/// source adds these keys.
+const TYPED: &str = "import type { AnnotationQuery, Dashboard, DataQuery } from '@grafana/schema';
+type Mark = AnnotationQuery<DataQuery> & {
+  expr: string; titleFormat: string; useValueForTime: boolean;
+};
+type Whole = Omit<Dashboard, 'annotations'> & { annotations: { list: Mark[] } };
+export const dashboard: Whole = ";
+
+/// Checks a dashboard against the types that Grafana publishes (npm: `@grafana/schema`), which have
+/// no key that they do not name; the errors. `None` where they are not installed.
+fn untyped(dashboard: &str) -> Option<String> {
+    let Some(types) = cached("types-13.2.3/node_modules") else {
+        eprintln!("skipped: no @grafana/schema; run: scripts/setup test");
+        return None;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    std::os::unix::fs::symlink(&types, folder.path().join("node_modules")).expect("link it");
+    fs::write(
+        folder.path().join("check.mts"),
+        format!("{TYPED}{dashboard};\n"),
+    )
+    .expect("write it");
+    let output = Command::new("node")
+        .arg(types.join("typescript/lib/tsc.js"))
+        .args([
+            "--noEmit",
+            "--strict",
+            "--skipLibCheck",
+            "--module",
+            "nodenext",
+            "check.mts",
+        ])
+        .current_dir(folder.path())
+        .output()
+        .expect("run node; install: scripts/setup test");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.success(), said.is_empty(), "{said}");
+    Some(said)
+}
+
+#[test]
+fn the_dashboard_has_the_types_that_grafana_publishes() {
+    let text = fs::read_to_string(packaging("grafana/pathtwin.json")).expect("read it");
+    let Some(errors) = untyped(&text) else {
+        return;
+    };
+    assert_eq!(errors, "");
+    // A key that Grafana does not know, and a value of another type.
+    for (right, wrong) in [
+        ("\"editable\"", "\"editabel\""),
+        ("\"version\": 1", "\"version\": \"1\""),
+    ] {
+        assert!(text.contains(right));
+        let errors = untyped(&text.replacen(right, wrong, 1));
+        assert!(errors.is_some_and(|errors| errors.contains("error TS")));
+    }
 }
 
 #[test]

@@ -3,7 +3,9 @@
 #![cfg(feature = "history")]
 #![allow(clippy::expect_used)]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod metrics;
 
 use std::{
     fs,
@@ -292,16 +294,6 @@ fn run(arguments: &[&str], file: &Path) -> std::process::Output {
     command.args(arguments).arg(file).output().expect("run it")
 }
 
-/// The metrics of a watch, once there are probes in them.
-fn metrics(port: u16) -> String {
-    let mut found = String::new();
-    until("a probe in the metrics", || {
-        found = get(port).unwrap_or_default();
-        found.contains("pathtwin_probe_rtt_seconds_count")
-    });
-    found
-}
-
 fn get(port: u16) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port))?;
     stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
@@ -309,61 +301,6 @@ fn get(port: u16) -> std::io::Result<String> {
     stream.read_to_string(&mut text)?;
     let (_, body) = text.split_once("\r\n\r\n").unwrap_or_default();
     Ok(body.to_owned())
-}
-
-/// The program that `scripts/setup test` unpacks, or the system's.
-fn promtool() -> PathBuf {
-    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-    let cache = std::env::var_os("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or(home);
-    let unpacked = cache.map(|cache| cache.join("pathtwin/test/promtool"));
-    unpacked
-        .filter(|path| path.exists())
-        .unwrap_or_else(|| "promtool".into())
-}
-
-#[test]
-fn metrics_are_served_and_written_and_promtool_accepts_them() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let key = folder.path().join("key");
-    let server = Server::start(pathtwin(), &key, &[]);
-    let file = folder.path().join("pathtwin.prom");
-    let more = format!("{LISTEN}\ntextfile = {file:?}");
-    let config = config(folder.path(), &server, &key, &more);
-    let mut watch = start(&config, &folder.path().join("none"));
-    let (port, _log) = listening(&mut watch);
-    let text = metrics(port);
-    watch.kill().expect("kill it");
-    watch.wait().expect("it is gone");
-    for line in [
-        "# TYPE pathtwin_probe_rtt_seconds histogram",
-        "pathtwin_path_reachable{path=\"loop\"} 1",
-        "pathtwin_probes_lost_total{family=\"v4\",layer=\"underlay\",path=\"loop\"} 0",
-        "pathtwin_budget_bytes{} 2000000000",
-    ] {
-        assert!(text.lines().any(|own| own == line), "no {line} in\n{text}");
-    }
-    let written = fs::read_to_string(&file).expect("the file of the textfile collector");
-    assert!(written.contains("pathtwin_build_info"), "{written}");
-    let checked = Command::new(promtool())
-        .args(["check", "metrics"])
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let Ok(mut promtool) = checked else {
-        eprintln!("skipped: no promtool; run: scripts/setup test");
-        return;
-    };
-    let mut stdin = promtool.stdin.take().expect("its input");
-    stdin.write_all(text.as_bytes()).expect("write the metrics");
-    drop(stdin);
-    let output = promtool.wait_with_output().expect("run promtool");
-    assert!(
-        output.status.success(),
-        "{}\n{text}",
-        common::text(&output.stderr)
-    );
 }
 
 /// A far end that hangs: its kernel accepts connections, and nobody answers them.
