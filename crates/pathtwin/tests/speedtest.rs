@@ -153,6 +153,56 @@ fn the_client_of_m_lab_completes_both_tests() {
     }
 }
 
+/// LibreSpeed's own client. No registry of packages has it (npm: none; PyPI: a package without a
+/// client; Go: a version without an entry in the checksum database), so that it is named by hand:
+/// `speedtest_worker.js` of its repository.
+#[test]
+fn the_client_of_librespeed_completes_both_tests() {
+    let Some(file) = std::env::var_os("PATHTWIN_LIBRESPEED") else {
+        eprintln!("skipped: PATHTWIN_LIBRESPEED does not name LibreSpeed's speedtest_worker.js");
+        return;
+    };
+    let worker = std::fs::read_to_string(file).expect("read LibreSpeed's worker");
+    let served = Served::start(&["--open", "--max-rate", "100mbit"]);
+    let mut browser = Browser::start();
+    let result = browser.value(&format!(
+        "new Promise((done) => {{
+            const base = 'http://{}/backend/';
+            const worker = new Worker(URL.createObjectURL(new Blob([{}])));
+            worker.postMessage('start ' + JSON.stringify({{mpot: true, test_order: 'IPDU',
+                url_dl: base + 'garbage.php', url_ul: base + 'empty.php',
+                url_ping: base + 'empty.php', url_getIp: base + 'getIP.php',
+                time_auto: false, time_dl_max: 6, time_ul_max: 6}}));
+            worker.onmessage = (event) => {{
+                const status = JSON.parse(event.data);
+                if (status.testState >= 4) done(status);
+            }};
+            setInterval(() => worker.postMessage('status'), 200);
+        }})",
+        served.address,
+        serde_json::to_string(&worker).unwrap(),
+    ));
+    // 4: finished; 5 would be aborted.
+    assert_eq!(result["testState"], 4, "{result}");
+    assert_eq!(result["clientIp"], "127.0.0.1");
+    let number = |name: &str| {
+        result[name]
+            .as_str()
+            .and_then(|text| text.parse::<f64>().ok())
+    };
+    assert!(number("pingStatus").is_some_and(|ms| ms > 0.0), "{result}");
+    for (name, connections) in [("dlStatus", 6.0), ("ulStatus", 3.0)] {
+        // It multiplies by 1.06 for headers. Its time begins later than its bytes, so that what the
+        // buffers held may be counted, too.
+        let mbps = number(name).expect("a rate") / 1.06;
+        let at_most = 101.0 + connections * buffered() as f64 * 8e-6 / 4.5;
+        assert!(
+            (50.0..at_most).contains(&mbps),
+            "{name}: {mbps} of at most {at_most}"
+        );
+    }
+}
+
 #[test]
 fn the_endpoints_of_librespeed_move_the_requested_bytes() {
     let served = Served::start(&["--open"]);
