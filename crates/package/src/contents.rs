@@ -81,14 +81,18 @@ impl Place<'_> {
 
     /// Units, the user of the watch, examples. `bin` is the folder of the programs.
     fn services(&mut self, checkout: &Path, bin: &str) -> Result<(), PackageError> {
-        for name in ["serve", "watch"] {
-            let unit = source(
-                checkout,
-                &format!("packaging/systemd/pathtwin-{name}.service"),
-            )?;
+        for name in [
+            "serve.service",
+            "watch.service",
+            "undo.service",
+            "undo.timer",
+        ] {
+            let unit = source(checkout, &format!("packaging/systemd/pathtwin-{name}"))?;
             let unit = String::from_utf8_lossy(&unit).replace("/usr/bin/", &format!("{bin}/"));
-            let path = format!("lib/systemd/system/pathtwin-{name}.service");
-            self.file(&path, unit.into_bytes());
+            self.file(
+                &format!("lib/systemd/system/pathtwin-{name}"),
+                unit.into_bytes(),
+            );
         }
         let users = source(checkout, "packaging/systemd/pathtwin.sysusers")?;
         self.file("lib/sysusers.d/pathtwin.conf", users);

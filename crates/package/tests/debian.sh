@@ -51,10 +51,11 @@ here dpkg --no-triggers --install /tmp/pathtwin.deb
 [ -z "$(here dpkg --verify pathtwin)" ] || fail "files differ from those packed"
 here pathtwin --version
 here getent passwd pathtwin || fail "no user"
-for unit in pathtwin-serve pathtwin-watch; do
-	state=$(here systemctl --root=/ is-enabled "$unit.service") || true
+here systemd-analyze verify /usr/lib/systemd/system/pathtwin-undo.service
+for unit in pathtwin-serve.service pathtwin-watch.service pathtwin-undo.timer; do
+	state=$(here systemctl --root=/ is-enabled "$unit") || true
 	[ "$state" = disabled ] || fail "$unit is $state before anybody wanted it"
-	here systemd-analyze verify "/usr/lib/systemd/system/$unit.service"
+	here systemd-analyze verify "/usr/lib/systemd/system/$unit"
 done
 here systemctl --root=/ enable pathtwin-watch.service
 

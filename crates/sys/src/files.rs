@@ -203,6 +203,16 @@ pub fn make_private(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Returns true if only this user may write a regular file, links followed.
+///
+/// # Errors
+/// It does not exist.
+pub fn is_own(file: &Path) -> io::Result<bool> {
+    let meta = fs::metadata(file)?;
+    let is_users = meta.uid() == rustix::process::geteuid().as_raw();
+    Ok(meta.is_file() && is_users && meta.mode() & 0o022 == 0)
+}
+
 /// Returns true if a path is a stream that must be written in place instead of replaced: a device,
 /// a pipe, a socket, or a descriptor under /dev or /proc.
 pub fn is_stream(file: &Path) -> bool {
@@ -274,15 +284,24 @@ pub fn read_secret(file: &Path, longest: u64) -> Result<Vec<u8>, SecretError> {
 /// # Errors
 /// It cannot be read, is not a regular file, or is longer.
 pub fn read_untrusted(file: &Path, longest: u64) -> io::Result<Vec<u8>> {
+    read_untrusted_with(file, longest).map(|(bytes, _)| bytes)
+}
+
+/// Like [`read_untrusted`], with the owner and the mode of the very file that was read.
+///
+/// # Errors
+/// As [`read_untrusted`].
+pub fn read_untrusted_with(file: &Path, longest: u64) -> io::Result<(Vec<u8>, fs::Metadata)> {
     let open = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(file)?;
-    if !open.metadata()?.is_file() {
+    let meta = open.metadata()?;
+    if !meta.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
     let too_long = || io::Error::other(format!("longer than {longest} bytes"));
-    read_to(open, longest)?.ok_or_else(too_long)
+    Ok((read_to(open, longest)?.ok_or_else(too_long)?, meta))
 }
 
 fn read_to(file: File, longest: u64) -> io::Result<Option<Vec<u8>>> {

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use model::change::{Change, ChangeId, State};
+use model::{
+    change::{Change, ChangeId, State},
+    text::Text,
+};
 
 use crate::{
     Env, drift,
@@ -10,7 +13,7 @@ use crate::{
     kept::publish,
     lookup::{find, lock},
     probe::Prober,
-    progress::advance,
+    progress::{advance, undone_because},
     recover::{Recovery, recover},
     reset::{RESET, resets_link},
     rollback::roll_back,
@@ -134,6 +137,29 @@ pub fn undo(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(ChangeId, Rollba
     };
     publish(env.folder);
     Ok((change.id, rollback))
+}
+
+/// Undoes a kept change for a reason other than its user's wish. `None` if it is undone already.
+///
+/// # Errors
+/// There is no such change on this host, or it waits for its confirmation.
+pub fn undo_kept(
+    env: &mut Env<'_>,
+    id: &ChangeId,
+    why: Text,
+) -> Result<Option<Rollback>, TuneError> {
+    let _lock = lock(env)?;
+    recover(env)?;
+    let mut change = find(env, id.as_str())?;
+    match &change.state {
+        State::RolledBack => return Ok(None),
+        state if state.is_kept() || matches!(state, State::RollbackFailed { .. }) => {}
+        _ => return Err(over(&change)),
+    }
+    undone_because(env, &mut change, why);
+    let rollback = undoing::undo(env, &mut change)?;
+    publish(env.folder);
+    Ok(Some(rollback))
 }
 
 /// The pending change, whose deadline has not passed.

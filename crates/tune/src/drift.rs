@@ -38,6 +38,8 @@ pub struct Compared {
     pub drifted: Vec<(ChangeId, Vec<Drift>)>,
     /// Settings that could not be read, as without a privilege, and why.
     pub unread: Vec<Text>,
+    /// The kept changes in force, with when they were planned, seconds since 1970.
+    pub in_force: Vec<(ChangeId, u64)>,
 }
 
 /// Compares the kept changes in force with the host. A setting that has the value of another kept
@@ -63,6 +65,9 @@ pub fn drifted(kept: Vec<Change>, host: &mut dyn Host) -> Result<Compared, HostE
             _ => false,
         })
         .collect();
+    let times = kept.iter();
+    let times = times.filter_map(|change| Some((change.id.clone(), change.created_unix_s?)));
+    all.in_force = times.collect();
     for change in &kept {
         let mut drifted = Vec::new();
         for step in &change.steps {

@@ -41,7 +41,7 @@ use std::time::Duration;
 use model::change::ChangeId;
 
 pub use calibration::calibration;
-pub use confirm::{Confirmed, confirm, confirm_or_undo, prolong, undo};
+pub use confirm::{Confirmed, confirm, confirm_or_undo, prolong, undo, undo_kept};
 pub use conflicts::writers;
 pub use drift::{Compared, drifted};
 pub use error::{

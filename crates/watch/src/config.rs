@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use model::{net::Layer, units::Rate};
+use model::{change::ChangeId, net::Layer, units::Rate};
 
 pub use keys::{EXAMPLE, reference};
 pub use reason::Reason;
@@ -90,6 +90,17 @@ pub struct PathConfig {
     pub rate: Option<Rate>,
     /// Billing of the line, by the byte or not.
     pub metered: Metered,
+    /// Beginnings of the ids of the changes of `tune` that may be undone if they no longer help
+    /// this path.
+    pub undo_when_useless: Vec<String>,
+}
+
+impl PathConfig {
+    /// Returns whether a change may be undone if it no longer helps this path.
+    pub fn may_undo(&self, change: &ChangeId) -> bool {
+        let mut own = self.undo_when_useless.iter();
+        own.any(|own| change.as_str().starts_with(own.as_str()))
+    }
 }
 
 /// All problems of a config.
@@ -219,6 +230,7 @@ fn path(mut section: Section<'_, '_>, line: usize) -> Option<PathConfig> {
             .unwrap_or_else(|| vec![keys::CC.to_owned()]),
         rate: section.rate("rate"),
         metered: section.metered("metered"),
+        undo_when_useless: section.changes("undo_when_useless").unwrap_or_default(),
     };
     if path.open && path.key.is_some() {
         section.wrong("key", Reason::KeyAndOpen);

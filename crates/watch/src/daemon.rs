@@ -157,7 +157,8 @@ impl Daemon<'_> {
             self.alive();
             let now = Moment::now();
             self.watcher.report_overdue(now);
-            self.drift.at(now, &mut self.watcher, self.log);
+            let with = (&mut self.watcher, &mut self.random, &self.folder);
+            self.drift.at(now, with, self.log);
             if self.history_due <= now.boot_ns {
                 self.history_due = now.boot_ns + HOUR_NS;
                 self.history.retry(self.log);

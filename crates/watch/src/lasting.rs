@@ -39,7 +39,7 @@ const OF_DAYS: f64 = 3.0;
 /// Smallest change of a share of lost packets: 3 of 1000 already reduce throughput.
 const MIN_LOST: f64 = 0.003;
 /// Smallest change of the delay added by a load, as a share: it varies from load to load.
-const MIN_ADDED: f64 = 0.25;
+pub(crate) const MIN_ADDED: f64 = 0.25;
 /// Smallest change of a delay, s.
 const LEAST_DELAY_S: f64 = 0.000_3;
 

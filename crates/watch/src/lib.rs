@@ -25,11 +25,14 @@ mod post;
 mod real;
 pub mod schedule;
 pub mod state;
+pub mod undo;
+mod useless;
 mod watcher;
 
 pub use line::Line;
 pub use plan::TooSmall;
 pub use post::Url;
 pub use watcher::{
-    Begin, Candidate, FigureStatus, Job, Measured, Next, PathStatus, Postponed, Watcher, Work,
+    Begin, Candidate, FigureStatus, Job, KeptChange, Measured, Next, PathStatus, Postponed,
+    Watcher, Work,
 };

@@ -55,6 +55,8 @@ pub enum Event {
     Drifted,
     /// The short loads of the path measure nothing within their bytes.
     LoadsTooSmall,
+    /// A kept change of `tune` no longer helps, and its undoing is requested.
+    Useless,
 }
 
 /// A figure that changed.
@@ -90,7 +92,8 @@ pub struct FactChange {
 /// A cause that a run shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
-    /// Its code: one of [`model::cause::CauseCode`], `unreachable`, `drift`, or `load_bytes`.
+    /// Its code: one of [`model::cause::CauseCode`], `unreachable`, `drift`, `load_bytes`,
+    /// or `useless`.
     pub code: String,
     /// Description in one sentence.
     pub text: Text,
@@ -114,6 +117,10 @@ impl Message {
         lines.extend(self.changes.iter().map(|change| match self.event {
             Event::Drifted => text!(
                 "to undo change {change}: pathtwin tune undo {change}",
+                change = change
+            ),
+            Event::Useless => text!(
+                "`pathtwin tune recheck` is asked to undo change {change}",
                 change = change
             ),
             _ => text!(
@@ -144,6 +151,10 @@ impl Message {
             Event::LoadsTooSmall => {
                 text!("{path}: the short loads measure no goodput", path = path)
             }
+            Event::Useless => text!(
+                "{path}: a kept change of pathtwin tune no longer helps",
+                path = path
+            ),
         }
     }
 

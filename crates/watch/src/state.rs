@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use model::{text, text::Text};
+use model::{change::ChangeId, text, text::Text};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sys::{
     files::{self, Existing, Readers},
@@ -17,7 +17,7 @@ use sys::{
 
 use crate::{
     budget::Ledger, calendar::Calendar, figures::Figure, lasting::Track, message::Message,
-    path_state::PathState,
+    path_state::PathState, useless::Useful,
 };
 
 /// Version of the files.
@@ -95,6 +95,9 @@ pub(crate) struct Saved {
     /// Changes of `tune` that have drifted and were reported, by id, with their settings.
     #[serde(default)]
     pub(crate) drifted: BTreeMap<String, Vec<Text>>,
+    /// Changes of `tune` that may be undone, by id.
+    #[serde(default)]
+    pub(crate) useful: BTreeMap<ChangeId, Useful>,
     /// Paths by name.
     pub(crate) paths: BTreeMap<String, PathState>,
 }

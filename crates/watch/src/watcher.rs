@@ -5,6 +5,7 @@ mod alarms;
 mod results;
 mod saved;
 mod status;
+mod useful;
 
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ use crate::{
 
 pub use results::Measured;
 pub use status::{FigureStatus, PathStatus};
+pub use useful::KeptChange;
 
 /// Maximum duration of a run, ns: it is also charged to the month in which it may end.
 const LONGEST_NS: u64 = 2 * HOUR_NS;

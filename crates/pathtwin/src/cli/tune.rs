@@ -29,6 +29,8 @@ pub(crate) enum Tune {
     Confirm(Confirm),
     Undo(Undo),
     List(List),
+    #[cfg(feature = "history")]
+    Recheck(Recheck),
     #[command(hide = true)]
     Aside(Switch),
     #[command(hide = true)]
@@ -270,6 +272,20 @@ pub(crate) struct Confirm {
 pub(crate) struct Undo {
     /// The beginning of its id; default: the pending one
     pub(crate) id: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) journal: Journal,
+}
+
+/// Undo a kept change that `pathtwin watch` found to help no longer, if its config permits that
+///
+/// Reads the request in the folder of the state of the watch. Run by pathtwin-undo.timer.
+#[cfg(feature = "history")]
+#[derive(Debug, Args)]
+pub(crate) struct Recheck {
+    /// The config of the watch, which only root may write; its undo_when_useless names the changes
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
 
     #[command(flatten)]
     pub(crate) journal: Journal,

@@ -5,6 +5,8 @@ pub(crate) mod apply;
 pub(crate) mod drift;
 mod journal;
 pub(crate) mod prove;
+#[cfg(feature = "history")]
+mod recheck;
 mod settle;
 #[cfg(feature = "lab")]
 pub(crate) mod ssh;
@@ -31,6 +33,8 @@ pub(crate) fn tune(command: &Tune) -> Result<ExitCode, Failure> {
         Tune::Confirm(arguments) => settle::confirm(arguments),
         Tune::Undo(arguments) => settle::undo(arguments),
         Tune::List(arguments) => list(arguments),
+        #[cfg(feature = "history")]
+        Tune::Recheck(arguments) => recheck::recheck(arguments),
         Tune::Aside(arguments) => settle::switch(arguments, false),
         Tune::Again(arguments) => settle::switch(arguments, true),
         Tune::Keep(arguments) => apply::keep(arguments),

@@ -47,7 +47,7 @@ pub(crate) fn watch(arguments: &Watch) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(file: &Path) -> Result<Config, Failure> {
+pub(crate) fn read(file: &Path) -> Result<Config, Failure> {
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file).with_context(|| format!("read {name}"));
     let text = text.map_err(|e| Failure::new(code::USE, e))?;

@@ -10,6 +10,8 @@ mod far;
 mod network;
 mod privileges;
 mod proof;
+#[cfg(feature = "history")]
+mod recheck;
 mod snippets;
 mod undoing;
 

@@ -158,6 +158,11 @@ pub(super) const PATH: &[Key] = &[
         "auto",
         "\"auto\", \"yes\" (probes only), or \"no\" (loads are allowed)",
     ),
+    (
+        "undo_when_useless",
+        "none",
+        "changes of `pathtwin tune` on this host that may be undone when they no longer help this path: [\"ID\"], at least eight digits of each",
+    ),
 ];
 
 /// A config to begin with.

@@ -52,6 +52,9 @@ pub enum Reason {
     /// No IP address.
     #[error("\"{0}\" is no IP address; write for instance \"100.64.0.7\"")]
     NotAddress(String),
+    /// No id of a change.
+    #[error("\"{0}\" is no id of a change: at least eight digits of it, by pathtwin tune list")]
+    NotChange(String),
     /// No layer.
     #[error("\"{0}\" is no layer: \"underlay\" or \"tunnel\"")]
     NotLayer(String),

@@ -214,6 +214,17 @@ impl<'a, 'p> Section<'a, 'p> {
         })
     }
 
+    /// Beginnings of ids of changes.
+    pub(super) fn changes(&mut self, key: &str) -> Option<Vec<String>> {
+        self.list(key, |text| {
+            let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+            match (8..=32).contains(&text.len()) && text.bytes().all(is_digit) {
+                true => Ok(text.to_owned()),
+                false => Err(Reason::NotChange(text.to_owned())),
+            }
+        })
+    }
+
     pub(super) fn layers(&mut self, key: &str) -> Option<Vec<Layer>> {
         self.list(key, |text| match text {
             "underlay" => Ok(Layer::Underlay),

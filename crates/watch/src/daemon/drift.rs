@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use model::{text, text::Text};
+use stats::Random;
 
 use crate::{
     moment::{HOUR_NS, Moment},
-    watcher::Watcher,
+    state::Folder,
+    undo,
+    watcher::{KeptChange, Watcher},
 };
 
 /// A comparison of the kept changes of `tune` with this host.
@@ -16,6 +19,8 @@ pub struct Drifts {
     pub found: BTreeMap<String, Vec<Text>>,
     /// Settings that could not be compared, and why.
     pub unread: Vec<Text>,
+    /// The kept changes in force, with when they were made.
+    pub kept: Vec<KeptChange>,
 }
 
 /// Compares, or says why it cannot.
@@ -40,14 +45,25 @@ impl<'a> Comparison<'a> {
     }
 
     /// Compares if it is due. What is known of changes that cannot be compared remains.
-    pub(super) fn at(&mut self, now: Moment, watcher: &mut Watcher, log: &mut dyn FnMut(&Text)) {
+    /// The request to undo a change is left in the folder, or withdrawn from it.
+    pub(super) fn at(
+        &mut self,
+        now: Moment,
+        (watcher, random, folder): (&mut Watcher, &mut Random, &Folder),
+        log: &mut dyn FnMut(&Text),
+    ) {
         if self.due > now.boot_ns {
             return;
         }
         self.due = now.boot_ns + HOUR_NS;
         let uncompared = match (self.compare)() {
-            Ok(Drifts { found, unread }) => {
+            Ok(Drifts {
+                found,
+                unread,
+                kept,
+            }) => {
                 watcher.drifted(&sys::machine::host_name(), found, now);
+                watcher.consider(&kept, now, random);
                 unread
             }
             Err(error) => vec![text!(
@@ -57,15 +73,21 @@ impl<'a> Comparison<'a> {
         };
         let before = std::mem::replace(&mut self.uncompared, uncompared);
         let new = self.uncompared.iter().filter(|text| !before.contains(text));
-        new.for_each(log);
+        new.for_each(&mut *log);
+        if let Err(error) = undo::write(folder.path(), watcher.request()) {
+            let file = folder.path().join(undo::REQUEST);
+            log(&text!(
+                "write {file}: {error}",
+                file = &file,
+                error = &error
+            ));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-
-    use stats::Random;
 
     use super::*;
     use crate::config;
@@ -81,7 +103,7 @@ mod tests {
         let mut watcher = Watcher::new(config, "boot", now, &mut Random::new(1));
         let drifts = Drifts {
             found: BTreeMap::from([("1".to_owned(), vec![text!("unknown")])]),
-            unread: Vec::new(),
+            ..Drifts::default()
         };
         let unread = Drifts {
             unread: vec![text!("none")],
@@ -100,11 +122,14 @@ mod tests {
         .into_iter();
         let mut next = || all.next().unwrap();
         let mut comparison = Comparison::new(&mut next);
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Folder::open(folder.path()).unwrap();
         let mut said = Vec::new();
         for _ in 0..7 {
             for minutes in [0, 30] {
                 let at = now.after(minutes * 60_000_000_000);
-                comparison.at(at, &mut watcher, &mut |line| said.push(line.to_string()));
+                let with = (&mut watcher, &mut Random::new(1), &folder);
+                comparison.at(at, with, &mut |line| said.push(line.to_string()));
             }
             now = now.after(HOUR_NS);
         }

@@ -206,7 +206,12 @@ impl Watcher {
         self.message_of(self.config.paths[path].name.clone(), event, times)
     }
 
-    fn message_of(&mut self, path: String, event: Event, (at_us, found_us): (u64, u64)) -> Message {
+    pub(super) fn message_of(
+        &mut self,
+        path: String,
+        event: Event,
+        (at_us, found_us): (u64, u64),
+    ) -> Message {
         self.saved.next_message += 1;
         let calendar = self.saved.calendar;
         let (at_us, found_us) = (calendar.of_host_us(at_us), calendar.of_host_us(found_us));
@@ -225,7 +230,7 @@ impl Watcher {
         }
     }
 
-    fn tell(&mut self, message: Message) {
+    pub(super) fn tell(&mut self, message: Message) {
         let outbox = &mut self.saved.outbox;
         outbox.push(message);
         let surplus = outbox.len().saturating_sub(WAITING);

@@ -11,7 +11,7 @@ use model::{
 };
 use stats::Random;
 use watch::{
-    Begin, Job, Line, Measured, Next, Watcher, Work,
+    Begin, Job, KeptChange, Line, Measured, Next, Watcher, Work,
     config::{self, Config},
     figures::{Figure, Probed},
     message::{Event, Message},
@@ -70,6 +70,9 @@ pub(crate) struct World {
     planted: Vec<Planted>,
     random: Random,
     noise: Random,
+    /// Kept changes of `tune` on this host, which are considered once an hour.
+    pub(crate) kept: Vec<KeptChange>,
+    considered: u64,
     /// Folder in which the state is saved, in the daemon's format.
     pub(crate) folder: Option<Folder>,
 }
@@ -77,13 +80,23 @@ pub(crate) struct World {
 impl World {
     /// A number of paths with a budget, such as `400GB`.
     pub(crate) fn new(paths: usize, budget: &str, planted: Vec<Planted>, seed: u64) -> Self {
+        Self::with(paths, budget, planted, (seed, ""))
+    }
+
+    /// The same with more keys of each path.
+    pub(crate) fn with(
+        paths: usize,
+        budget: &str,
+        planted: Vec<Planted>,
+        (seed, more): (u64, &str),
+    ) -> Self {
         let mut random = Random::new(seed);
         let mut noise = Random::new(seed ^ 0xabcd);
         let mut text = format!("[budget]\nmonth = \"{budget}\"\n");
         for number in 0..paths {
             // Rarer than by default, which makes finding changes harder.
             text += &format!(
-                "[[path]]\nname = \"p{number}\"\nhost = \"192.0.2.{number}\"\nprobe = \"5m\"\n"
+                "[[path]]\nname = \"p{number}\"\nhost = \"192.0.2.{number}\"\nprobe = \"5m\"\n{more}"
             );
         }
         let config: Config = config::parse("simulated", &text).expect("a config");
@@ -101,6 +114,8 @@ impl World {
             planted,
             random,
             noise,
+            kept: Vec::new(),
+            considered: 0,
             folder: None,
         }
     }
@@ -148,6 +163,12 @@ impl World {
         while self.day() < until {
             self.plant();
             self.watcher.report_overdue(self.now);
+            let hour = self.now.boot_ns / (3600 * SECOND_NS);
+            if self.considered != hour {
+                self.considered = hour;
+                self.watcher
+                    .consider(&self.kept, self.now, &mut self.random);
+            }
             while let Some(message) = self.watcher.outgoing(self.now).cloned() {
                 self.watcher.delivered(message.id);
                 self.messages.push(message);

@@ -2,7 +2,7 @@
 
 use model::{change::ChangeId, text::Text};
 use tune::{Drift, Live, TuneError};
-use watch::daemon::Drifts;
+use watch::{KeptChange, daemon::Drifts};
 
 use super::journal::path;
 use crate::cli::tune::Journal;
@@ -20,8 +20,13 @@ pub(crate) fn drifted() -> Result<Drifts, Text> {
         let settings = drift.iter().map(Drift::text);
         (id.to_string(), settings.collect())
     };
+    let kept = |(id, at_s): (ChangeId, u64)| KeptChange {
+        id,
+        at_us: at_s.saturating_mul(1_000_000),
+    };
     Ok(Drifts {
         found: compared.drifted.into_iter().map(texts).collect(),
+        kept: compared.in_force.into_iter().map(kept).collect(),
         unread: compared.unread,
     })
 }
