@@ -66,8 +66,11 @@ fn a_change_whose_gain_is_lost_is_reported_once_and_its_undoing_requested() {
         assert_eq!(request.change, id());
         let reports = reports(&world);
         assert_eq!(reports.len(), 1);
+        // Of 7 and 14 days, the 99 % interval leaves out the 15 largest of 98 differences (the
+        // distribution of U), which are those of one day. The day of the loss has repeated loads,
+        // so that it may count as one without gain.
         assert!(
-            (lost + 6.0..lost + 12.0).contains(&reports[0]),
+            (lost + 5.0..lost + 12.0).contains(&reports[0]),
             "{reports:?}"
         );
         // Both directions gained: both have to have nothing left.
