@@ -17,6 +17,14 @@ impl TimedSender {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// Sets the time of the next datagram.
+    ///
+    /// # Errors
+    /// Never, as there is no such sender.
+    pub fn restart(&mut self, _: Instant, _: Duration) -> io::Result<()> {
+        match *self {}
+    }
+
     /// Sends datagrams.
     ///
     /// # Errors

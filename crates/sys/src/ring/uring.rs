@@ -56,7 +56,7 @@ impl std::fmt::Debug for TimedSender {
 impl TimedSender {
     /// Prepares to send up to `most` datagrams a call over a connected socket: the first at
     /// `first`, then one each `every`. Times that pass while a datagram waits for room in the
-    /// socket's buffer are not made up for.
+    /// socket's buffer are lost; [`restart`](Self::restart) sets the next one.
     ///
     /// # Errors
     /// The kernel has no io_uring, or it is disabled (`kernel.io_uring_disabled`), or memory or
@@ -69,11 +69,7 @@ impl TimedSender {
     ) -> io::Result<Self> {
         let most = most.max(1);
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
-        let setting = Itimerspec {
-            it_interval: timespec(every.as_nanos().max(1) as u64),
-            it_value: timespec(first.0.max(1)),
-        };
-        timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &setting)?;
+        set(&timer, first, every)?;
         let held = Held {
             ring: IoUring::new(u32::try_from(2 * most).unwrap_or(u32::MAX))?,
             socket: OwnedFd::from(socket.try_clone()?),
@@ -85,6 +81,15 @@ impl TimedSender {
             held: Some(Box::new(held)),
             most,
         })
+    }
+
+    /// Sets the time of the next datagram, and of those after it.
+    ///
+    /// # Errors
+    /// The sender has failed.
+    pub fn restart(&mut self, first: Instant, every: Duration) -> io::Result<()> {
+        let held = self.held.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
+        set(&held.timer, first, every)
     }
 
     /// Sends each datagram as the timer expires, and returns the number sent when the last one is:
@@ -173,6 +178,16 @@ impl Held {
     }
 }
 
+/// Starts a timer anew; expirations so far are forgotten.
+fn set(timer: &OwnedFd, first: Instant, every: Duration) -> io::Result<()> {
+    let setting = Itimerspec {
+        it_interval: timespec(every.as_nanos().max(1) as u64),
+        it_value: timespec(first.0.max(1)),
+    };
+    timerfd_settime(timer, TimerfdTimerFlags::ABSTIME, &setting)?;
+    Ok(())
+}
+
 fn timespec(ns: u64) -> Timespec {
     Timespec {
         tv_sec: (ns / 1_000_000_000) as i64,
@@ -191,6 +206,7 @@ mod tests {
         let [near, far] = [0; 2].map(|_| socket::udp("127.0.0.1:0".parse().unwrap()).unwrap());
         near.connect(far.local_addr().unwrap()).unwrap();
         far.connect(near.local_addr().unwrap()).unwrap();
+        far.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         (near, far)
     }
 
@@ -201,15 +217,23 @@ mod tests {
         let (near, far) = pair();
         let every = Duration::from_millis(10);
         let start = Instant::now();
-        let Ok(mut sender) = TimedSender::new(&near, 4, start, every) else {
-            return;
+        let mut sender = match TimedSender::new(&near, 4, start, every) {
+            Ok(sender) => sender,
+            Err(error) => return eprintln!("skipped: {error}"),
         };
+        let receiver = std::thread::spawn(move || {
+            let mut byte = [0];
+            [0; 6].map(|_| {
+                far.recv(&mut byte).unwrap();
+                (byte[0], Instant::now())
+            })
+        });
         let datagrams: Vec<[u8; 1]> = (0..4).map(|i| [i]).collect();
         assert_eq!(sender.send(&datagrams).unwrap(), 4);
-        assert!(Instant::now() >= start.after(every * 3));
-        let mut byte = [0];
-        for i in 0..4 {
-            assert_eq!((far.recv(&mut byte).unwrap(), byte), (1, [i]));
+        sender.restart(start.after(every * 8), every).unwrap();
+        assert_eq!(sender.send(&[[8], [9]]).unwrap(), 2);
+        for (number, at) in receiver.join().unwrap() {
+            assert!(at >= start.after(every * u32::from(number)), "{number}");
         }
     }
 
@@ -217,8 +241,9 @@ mod tests {
     fn a_refused_datagram_does_not_hold_up_the_others() {
         let (near, far) = pair();
         let every = Duration::from_millis(1);
-        let Ok(mut sender) = TimedSender::new(&near, 3, Instant::now(), every) else {
-            return;
+        let mut sender = match TimedSender::new(&near, 3, Instant::now(), every) {
+            Ok(sender) => sender,
+            Err(error) => return eprintln!("skipped: {error}"),
         };
         // The middle one is more than a datagram may have.
         let datagrams = [vec![1], vec![0; 65_508], vec![3]];

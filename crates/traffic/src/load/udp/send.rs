@@ -43,20 +43,21 @@ pub(super) fn paced_rate(config: &Config) -> u64 {
 pub(super) fn run(socket: &UdpSocket, config: &Config, spacing: Spacing, shared: &Shared) -> Half {
     let mut sender = Sender::new(config, spacing, shared);
     if spacing == Spacing::Kernel {
-        let every = Duration::from_nanos(sender.every_ns as u64);
-        match TimedSender::new(socket, sender.datagrams.len(), config.zero, every) {
+        let (most, every) = (sender.datagrams.len(), sender.every());
+        match TimedSender::new(socket, most, config.zero, every) {
             Ok(timed) => sender.timed = Some(timed),
-            Err(_) => sender.spacing = Spacing::Timer,
+            Err(_) => sender = Sender::new(config, Spacing::Timer, shared),
         }
     }
     // Its only error is that nothing more may be sent.
     let _ = transfer::send_datagrams(socket, &config.lease, &mut sender);
     let outcome = &mut sender.half.outcome;
-    outcome.span_ns = match spacing {
-        Spacing::Timer => Instant::now().since(config.zero).max(0) as u64,
-        Spacing::Single | Spacing::Queue | Spacing::Kernel => {
-            (u128::from(outcome.sent) * sender.every_ns) as u64
-        }
+    let planned = (u128::from(outcome.sent) * sender.every_ns) as u64;
+    let took = || Instant::now().since(config.zero).max(0) as u64;
+    outcome.span_ns = match sender.spacing {
+        Spacing::Timer => took(),
+        Spacing::Single | Spacing::Queue => planned,
+        Spacing::Kernel => planned.max(took()),
     };
     sender.half
 }
@@ -73,6 +74,8 @@ struct Sender<'a> {
     datagrams: Vec<Vec<u8>>,
     /// With [`Spacing::Kernel`].
     timed: Option<TimedSender>,
+    /// True if the next datagrams are overdue, with [`Spacing::Kernel`].
+    late: bool,
     half: Half,
 }
 
@@ -96,6 +99,7 @@ impl<'a> Sender<'a> {
             deadline: config.lease.deadline(config.zero),
             datagrams: vec![vec![0; payload]; burst],
             timed: None,
+            late: false,
             half: Half::default(),
         }
     }
@@ -105,8 +109,19 @@ impl<'a> Sender<'a> {
         (u128::from(number) * self.every_ns) as u64
     }
 
+    /// From one datagram to the next.
+    fn every(&self) -> Duration {
+        Duration::from_nanos(self.every_ns as u64)
+    }
+
+    /// Returns how many datagrams are due at a time and not sent yet.
+    fn overdue(&self, now: Instant) -> u64 {
+        let late = now.since(self.config.zero).max(0) as u128;
+        (late / self.every_ns + 1).saturating_sub(u128::from(self.half.outcome.sent)) as u64
+    }
+
     /// Waits until the next datagram is due, and returns how many are then.
-    fn wait(&self) -> Option<u64> {
+    fn wait(&mut self) -> Option<u64> {
         let sent = self.half.outcome.sent;
         let next = self.config.zero;
         let next = next.after(Duration::from_nanos(self.due_ns(sent)));
@@ -117,8 +132,12 @@ impl<'a> Sender<'a> {
                 return Some(self.datagrams.len() as u64);
             }
             Spacing::Kernel => {
-                let is_over = Instant::now() > self.deadline;
-                return (!is_over).then_some(self.datagrams.len() as u64);
+                let now = Instant::now();
+                let (overdue, most) = (self.overdue(now), self.datagrams.len() as u64);
+                // Those that waited for room in the socket's buffer are made up for at once.
+                self.late = overdue > 1;
+                let count = if self.late { overdue.min(most) } else { most };
+                return (now <= self.deadline).then_some(count);
             }
         }
         if self.every_ns > WAIT.as_nanos() {
@@ -132,10 +151,8 @@ impl<'a> Sender<'a> {
         if now > self.deadline {
             return None;
         }
-        let late = now.since(self.config.zero).max(0) as u128;
         // All datagrams due by now, at least the awaited one.
-        let ready = (late / self.every_ns + 1).saturating_sub(u128::from(sent)) as u64;
-        Some(ready.clamp(1, BURST as u64))
+        Some(self.overdue(now).clamp(1, BURST as u64))
     }
 }
 
@@ -164,9 +181,17 @@ impl Datagrams for Sender<'_> {
 
     fn transmit(&mut self, socket: &UdpSocket, count: usize) -> io::Result<usize> {
         self.label(count);
+        let next = self.half.outcome.sent + count as u64;
+        let next = Duration::from_nanos(self.due_ns(next));
+        let (next, every) = (self.config.zero.after(next), self.every());
         let datagrams = &self.datagrams[..count];
         match &mut self.timed {
             None => socket::send_batch(socket, datagrams),
+            Some(timed) if self.late => {
+                let sent = socket::send_batch(socket, datagrams);
+                timed.restart(next, every)?;
+                sent
+            }
             Some(timed) => {
                 let sent = timed.send(datagrams)?;
                 self.half.outcome.refused += (count - sent) as u64;
