@@ -4,7 +4,7 @@ mod error;
 mod file;
 
 use model::{
-    net::{Direction, LoadDirection},
+    net::{Direction, Layer, LoadDirection},
     plan::{Measurement, OF_HOST, Plan, Preset, Repeats, Step},
 };
 
@@ -37,8 +37,10 @@ pub fn quick() -> Plan {
     }
 }
 
-/// A turn of a proof: a flow in each direction, with the default congestion control of its host.
-pub fn turns() -> Plan {
+/// A turn of a proof: a flow in each direction of one layer, with the congestion control that its
+/// host has for the address there. Other layers would be measured without the change, if it is of
+/// the tunnel's route.
+pub fn turns(layer: Layer) -> Plan {
     let mut steps = vec![step(Measurement::Idle, 1.0)];
     for direction in [LoadDirection::Down, LoadDirection::Up] {
         let load = Measurement::Tcp {
@@ -50,6 +52,7 @@ pub fn turns() -> Plan {
         steps.push(step(load, 8.0));
     }
     Plan {
+        layers: vec![layer],
         repeats: Repeats {
             min: 1,
             max: 1,

@@ -335,9 +335,9 @@ fn without_a_terminal_the_question_is_a_usage_error() {
 }
 
 /// Both layers are measured, and the change is of the route in the tunnel alone. The page has the
-/// measurements before and after.
+/// measurements before and after. Bug: the proof counted the connections of the underlay as well,
+/// found another congestion control there, and undid the change.
 #[test]
-#[ignore = "fails: the proof counts the connections of the underlay, not those of the tunnel"]
 fn a_tunnel_is_fixed_after_a_yes_and_the_page_has_the_proof() {
     let spec = format!("{LOSSY}[tunnel]\nkind = \"wireguard\"\nmtu = 1420\n");
     let command = r"asked 'y\n' $fix 10.0.4.2 --via 10.0.99.2 --far-ssh far --out /tmp/page.html";

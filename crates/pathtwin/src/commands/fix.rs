@@ -19,6 +19,7 @@ use model::{
     cell::Cell,
     findings::Findings,
     job,
+    net::Layer,
     plan::Plan,
     run::Run,
     text::Text,
@@ -205,7 +206,8 @@ fn known(arguments: &Fix, lab: Option<InLab<'_>>, run: &Run) -> Result<Known, Fa
         return Ok(Known {
             twin: None,
             advice: Advice::untried(&run.id, program, proof.goal.into(), &proof.keep),
-            turns: plans::turns(),
+            // A tunnel is the last layer, and the one to be fixed.
+            turns: plans::turns(run.layers.last().map_or(Layer::Underlay, |l| l.layer)),
         });
     };
     let twin = lab.twin(run)?;

@@ -8,9 +8,12 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use model::change::{
-    Change, ChangeId, Setting,
-    snippet::{Form, snippet},
+use model::{
+    change::{
+        Change, ChangeId, Setting,
+        snippet::{Form, snippet},
+    },
+    net::Layer,
 };
 use tune::{Criteria, Live, NewTcp, Sites, TuneError};
 
@@ -117,7 +120,10 @@ fn proved(arguments: &Apply, plan: Change, host: &str) -> Result<ExitCode, Failu
         open: end.open,
     };
     let far = far.reach()?;
-    let turn = ::measure::plans::turns();
+    let turn = ::measure::plans::turns(match end.via.is_empty() {
+        true => Layer::Underlay,
+        false => Layer::Tunnel,
+    });
     let proof = &arguments.proof;
     let to = prove::Proving {
         far: &far,
