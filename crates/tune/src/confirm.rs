@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::{
-    change::{Change, ChangeId, State},
+    change::{Change, ChangeId, Setting, State},
     text::Text,
 };
 
@@ -142,17 +142,29 @@ pub fn undo(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(ChangeId, Rollba
 /// Undoes a kept change for a reason other than its user's wish. `None` if it is undone already.
 ///
 /// # Errors
-/// There is no such change on this host, or it waits for its confirmation.
+/// There is no such change on this host; or a change waits for its confirmation, or a later kept one
+/// has one of its settings: the old values of these would bring this one back.
 pub fn undo_kept(
     env: &mut Env<'_>,
     id: &ChangeId,
     why: Text,
 ) -> Result<Option<Rollback>, TuneError> {
     let _lock = lock(env)?;
-    recover(env)?;
+    if let Recovery::Waiting(id) = recover(env)? {
+        return Err(TuneError::Pending(id));
+    }
     let mut change = find(env, id.as_str())?;
+    if let Some(by) = later_of_same(env, &change)? {
+        let id = change.id;
+        return Err(TuneError::Overlaid { id, by });
+    }
     match &change.state {
-        State::RolledBack => return Ok(None),
+        State::RolledBack if change.files.is_empty() => return Ok(None),
+        State::RolledBack => {
+            let rollback = remove_rest(env, &mut change)?;
+            publish(env.folder);
+            return Ok(Some(rollback));
+        }
         state if state.is_kept() || matches!(state, State::RollbackFailed { .. }) => {}
         _ => return Err(over(&change)),
     }
@@ -160,6 +172,24 @@ pub fn undo_kept(
     let rollback = undoing::undo(env, &mut change)?;
     publish(env.folder);
     Ok(Some(rollback))
+}
+
+/// A later kept change of one of the settings of `change`.
+fn later_of_same(env: &Env<'_>, change: &Change) -> Result<Option<ChangeId>, TuneError> {
+    let settings = |change: &Change| -> Vec<Setting> {
+        change.steps.iter().map(|s| s.setting.clone()).collect()
+    };
+    let own = settings(change);
+    let has_one = |other: &Change| {
+        let all = settings(other);
+        all.iter().any(|s| own.iter().any(|o| o.is_same_place(s)))
+    };
+    // Of the same second either may be the later one.
+    let is_later =
+        |other: &Change| other.id != change.id && other.created_unix_s >= change.created_unix_s;
+    let all = env.folder.list()?.into_iter().filter_map(|l| l.change.ok());
+    let mut kept = all.filter(|other| other.state.is_kept() && is_later(other) && has_one(other));
+    Ok(kept.next().map(|other| other.id))
 }
 
 /// The pending change, whose deadline has not passed.

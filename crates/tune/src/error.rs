@@ -80,6 +80,13 @@ pub enum TuneError {
     NonePending,
     /// Nothing waits; this one is the last that was confirmed.
     OnlyConfirmed(ChangeId),
+    /// It is not undone: a later kept change has one of its settings.
+    Overlaid {
+        /// Its id.
+        id: ChangeId,
+        /// The later one.
+        by: ChangeId,
+    },
     /// It has ended.
     Over {
         /// Its id.
@@ -182,6 +189,11 @@ impl TuneError {
                 state = state.text()
             ),
             Self::NonePending => text!("no change waits for a confirmation"),
+            Self::Overlaid { id, by } => text!(
+                "change {id} is not undone: the later change {by} has one of its settings; undo that first",
+                id = id.short(),
+                by = by.short()
+            ),
             Self::OnlyConfirmed(id) => text!(
                 "no change waits for a confirmation; `pathtwin tune undo {id}` undoes the last confirmed one",
                 id = id.short()

@@ -120,7 +120,7 @@ impl Message {
                 change = change
             ),
             Event::Useless => text!(
-                "`pathtwin tune recheck` is asked to undo change {change}",
+                "a request to undo change {change} waits for root's `pathtwin tune recheck`",
                 change = change
             ),
             _ => text!(

@@ -9,6 +9,7 @@ use std::{
     fs, io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    time::{Duration, SystemTime},
 };
 
 use model::{change::ChangeId, text, text::Text};
@@ -23,6 +24,8 @@ pub const REQUEST_SCHEMA: u32 = 1;
 pub const REQUEST: &str = "undo-request.json";
 /// Largest request that is read, bytes.
 const LARGEST: u64 = 1 << 16;
+/// Time after which a request that the watch has not renewed is refused. It renews it each hour.
+const VALID: Duration = Duration::from_secs(24 * 3600);
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,6 +50,8 @@ pub enum RequestError {
     Read(PathBuf, io::Error),
     /// Others than the owner of the folder may have written it.
     Open(PathBuf),
+    /// Its watch has not renewed it, so that it may be wrong by now.
+    Old(PathBuf),
     /// It is not a request of this version.
     Format(PathBuf),
 }
@@ -59,6 +64,10 @@ impl RequestError {
             Self::Open(file) => text!(
                 "{file} is refused: it must belong to the owner of its folder, have one name, and \
                  not be accessible to others",
+                file = file
+            ),
+            Self::Old(file) => text!(
+                "{file} is refused: pathtwin watch has not renewed it for a day; does it run?",
                 file = file
             ),
             Self::Format(file) => text!(
@@ -83,7 +92,8 @@ pub(crate) fn write(folder: &Path, request: Option<&Request>) -> io::Result<()> 
     };
     let text = serde_json::to_vec(request).map_err(io::Error::other)?;
     if fs::read(&file).is_ok_and(|old| old == text) {
-        return Ok(());
+        let old = fs::File::options().write(true).open(&file)?;
+        return old.set_modified(SystemTime::now());
     }
     files::write(&file, Readers::Owner, Existing::Replace, &text)
 }
@@ -109,6 +119,11 @@ pub fn read(folder: &Path) -> Result<Option<Request>, RequestError> {
         && meta.mode() & 0o077 == 0;
     if !is_owners {
         return Err(RequestError::Open(file));
+    }
+    // A time in the future has no age either.
+    let age = meta.modified().ok().and_then(|at| at.elapsed().ok());
+    if age.is_none_or(|age| age > VALID) {
+        return Err(RequestError::Old(file));
     }
     match serde_json::from_slice::<Request>(&bytes) {
         Ok(request) if request.schema == REQUEST_SCHEMA => Ok(Some(request)),
@@ -171,6 +186,24 @@ mod tests {
             assert!(is_open());
         } else {
             eprintln!("skipped: a request of another user: needs root");
+        }
+    }
+
+    #[test]
+    fn a_request_that_is_not_renewed_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), Some(&request())).unwrap();
+        let is_old = || matches!(read(folder.path()), Err(RequestError::Old(_)));
+        for (forward, back_s) in [(false, 25 * 3600), (true, 3600)] {
+            let mut options = fs::File::options();
+            let file = options.write(true).open(folder.path().join(REQUEST));
+            let by = Duration::from_secs(back_s);
+            let now = SystemTime::now();
+            let at = if forward { now + by } else { now - by };
+            file.unwrap().set_modified(at).unwrap();
+            assert!(is_old());
+            write(folder.path(), Some(&request())).unwrap();
+            assert!(!is_old());
         }
     }
 

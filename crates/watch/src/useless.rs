@@ -41,7 +41,7 @@ pub(crate) struct Useful {
     pub(crate) is_known: bool,
     /// What it gained, by path and figure.
     pub(crate) gained: Vec<(String, Figure, Gained)>,
-    /// Since when nothing seems to be left of that, µs since 1970: loads since then are the retest.
+    /// Since when nothing seems to be left of it, µs since 1970: loads since then are the retest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) doubt_us: Option<u64>,
     /// The request to undo it.

@@ -86,6 +86,7 @@ impl From<TuneError> for Failure {
             | E::ProbeBefore { .. }
             | E::NoKeeper(_)
             | E::Persist(_)
+            | E::Overlaid { .. }
             | E::Busy => code::LACKS,
             E::Step { rollback, .. } if rollback.is_complete() => code::VERDICT,
             E::ProbeAfter { .. } | E::TooLate(_) => code::VERDICT,

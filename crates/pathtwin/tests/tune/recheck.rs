@@ -93,7 +93,7 @@ fn a_request_undoes_only_a_kept_change_that_the_config_names() {
 
     // It waits for its confirmation: that is its user's.
     scene.ask(&id);
-    refused("change");
+    refused("waits for its confirmation");
     let (code, message) = scene.tune(&["confirm"]);
     assert_eq!(code, Some(0), "{message}");
     let kept = ecn();

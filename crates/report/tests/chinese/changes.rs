@@ -309,6 +309,7 @@ fn errors() -> Vec<TuneError> {
         },
         TuneError::TooLate(id()),
         TuneError::OnlyConfirmed(id()),
+        TuneError::Overlaid { id: id(), by: id() },
         TuneError::Unknown("0a".to_owned()),
         TuneError::Ambiguous("0a".to_owned()),
         TuneError::NonePending,

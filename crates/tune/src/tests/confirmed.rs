@@ -155,6 +155,43 @@ fn a_kept_change_that_a_later_one_overrides_has_not_drifted() {
     assert!(compared.unwrap().drifted.is_empty());
 }
 
+/// Their old values would bring the undone ones back.
+#[test]
+fn a_kept_change_is_not_undone_for_others_below_a_pending_or_later_one() {
+    let world = World::new();
+    let undo_first = |id: &ChangeId| {
+        world.with(&mut Unobserved, |env| {
+            undo_kept(env, id, model::text::Text::fixed("it no longer helps"))
+        })
+    };
+    let before = world.host.dump();
+    let first = world.plan(NEW).unwrap();
+    world.apply(&first, alive(), usize::MAX).unwrap();
+    let waits = undo_first(&first.id).unwrap_err();
+    assert!(matches!(waits, TuneError::Pending(id) if id == first.id));
+    world.with(&mut Unobserved, |env| {
+        confirm(env, None, &mut Reachable(true)).unwrap()
+    });
+    let second = world.plan(&[("net.b", "21")]).unwrap();
+    world.apply(&second, alive(), usize::MAX).unwrap();
+    let waits = undo_first(&first.id).unwrap_err();
+    assert!(matches!(waits, TuneError::Pending(id) if id == second.id));
+    world.with(&mut Unobserved, |env| {
+        confirm(env, Some(second.id.as_str()), &mut Reachable(true)).unwrap()
+    });
+    let later = undo_first(&first.id).unwrap_err();
+    assert!(matches!(later, TuneError::Overlaid { by, .. } if by == second.id));
+    world.with(&mut Unobserved, |env| {
+        undo(env, Some(second.id.as_str())).unwrap()
+    });
+    assert!(undo_first(&first.id).unwrap().unwrap().is_complete());
+    assert_eq!(world.host.dump(), before);
+    assert!(
+        undo_first(&first.id).unwrap().is_none(),
+        "it is undone already"
+    );
+}
+
 /// The packaged watch runs as a user of its own, who may not read the journals: no drift was ever
 /// reported.
 #[test]

@@ -17,6 +17,9 @@ use crate::{
     format,
 };
 
+/// Most characters of a reason that are printed.
+const REASON: usize = 300;
+
 pub(super) fn recheck(arguments: &Recheck) -> Result<ExitCode, Failure> {
     owned(&arguments.config)?;
     let config = commands::watch::read(&arguments.config)?;
@@ -34,7 +37,9 @@ pub(super) fn recheck(arguments: &Recheck) -> Result<ExitCode, Failure> {
         format::text(&format!("change {id} is undone already\n"))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let reason = model::safe::line(&request.reason.to_string()).to_string();
+    // Of somebody less trusted, for root's log.
+    let reason: String = request.reason.to_string().chars().take(REASON).collect();
+    let reason = model::safe::line(&reason).to_string();
     format::text(&format!("change {id}: {rollback}: {reason}\n"))?;
     if let Some(error) = &rollback.journal {
         format::say(format_args!("the journal does not record it: {error}"));
