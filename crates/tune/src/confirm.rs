@@ -142,8 +142,8 @@ pub fn undo(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(ChangeId, Rollba
 /// Undoes a kept change for a reason other than its user's wish. `None` if it is undone already.
 ///
 /// # Errors
-/// There is no such change on this host; or a change waits for its confirmation, or a later kept one
-/// has one of its settings: the old values of these would bring this one back.
+/// There is no such change on this host; or a change waits for its confirmation, or a later kept
+/// one has one of its settings: the old values of these would bring this one back.
 pub fn undo_kept(
     env: &mut Env<'_>,
     id: &ChangeId,
