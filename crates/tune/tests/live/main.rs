@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod first;
 mod hardware;
 mod lockout;
 mod mtu;

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::*;
+use super::{first::First, *};
 
 const NETWORKD: &str = "/lib/systemd/systemd-networkd";
 
@@ -98,7 +98,7 @@ impl System {
         let folder = Folder::open(&self.path("journals")).unwrap();
         act(&mut Env {
             folder: &folder,
-            host: &mut Live::open().unwrap(),
+            host: &mut First(Live::open().unwrap()),
             clock: &BootClock,
             observer: &mut Unobserved,
         })
@@ -118,7 +118,9 @@ impl System {
                 keeper: &mut |_| Ok(own),
                 prober: &mut NewTcp,
             };
-            let change = tune::apply(env, &planned(settings).unwrap(), &mut arm).unwrap();
+            let mut plan = planned(settings).unwrap();
+            plan.scope = env.host.scope().unwrap();
+            let change = tune::apply(env, &plan, &mut arm).unwrap();
             tune::confirm(env, None, &mut NewTcp).unwrap();
             tune::persist(env, change.id.as_str(), self.root.path()).unwrap()
         })
@@ -355,10 +357,6 @@ fn a_device_of_networkmanager_gets_a_script_of_its_dispatcher() {
         system.boot();
         let untouched = System::state();
         let found = system.env(tune::pending).unwrap();
-        if !found.compared.unread.is_empty() {
-            println!("skipped: the new namespace has another number, so it is unknown");
-            return;
-        }
         let drifted = &found.compared.drifted;
         assert!(
             found.seen.is_empty() && drifted[0].1.len() == 2,
