@@ -102,11 +102,10 @@ fn steps(group: &Group) -> Vec<Setting> {
 /// nor random addresses of intermediate devices.
 fn dump() -> String {
     let number = |word: &str| {
-        let handle = word.strip_suffix(':').unwrap_or(word);
-        let is_handle = handle.len() == 4
-            && handle.starts_with('8')
-            && word.ends_with(':')
-            && handle.bytes().all(|b| b.is_ascii_hexdigit());
+        // Handles that the kernel chooses start at 8000: (net/sched/sch_api.c, qdisc_alloc_handle).
+        let handle = word.strip_suffix(':').filter(|handle| handle.len() == 4);
+        let handle = handle.and_then(|handle| u16::from_str_radix(handle, 16).ok());
+        let is_handle = handle.is_some_and(|handle| handle >= 0x8000);
         let is_random = word.len() == 17 && word.matches(':').count() == 5;
         let is_own = word.starts_with("02:00:00:") || word.starts_with("fe80::ff:fe00:");
         match word {

@@ -280,7 +280,8 @@ pub fn dump() -> String {
         "ip -4 route show table all",
         "ip -6 route show table all",
         "ip rule show",
-        "tc qdisc show",
+        // htb shows a counter of packets without being asked for statistics.
+        "tc qdisc show | sed 's/ direct_packets_stat [0-9]*//'",
         // Those of intermediate devices too. Classes of other kinds are flows with queued packets.
         "for d in $(ls /sys/class/net); do echo $d; tc class show dev $d | grep htb; \
          tc filter show dev $d; tc filter show dev $d ingress; done; true",
