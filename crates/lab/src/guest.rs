@@ -22,8 +22,6 @@ pub(crate) struct Boot<'a> {
     pub kernel: &'a Path,
     /// Its folders.
     pub sandbox: &'a Sandbox,
-    /// Processor to run on; absent = any.
-    pub cpu: Option<usize>,
     /// Real time after which it is ended.
     pub wall_limit: Duration,
     /// Set when the user stops the program.
@@ -98,7 +96,9 @@ pub(crate) fn run(
         .stdin(Stdio::null())
         .stdout(output)
         .stderr(errors);
-    sys::sched::confine(&mut command, boot.cpu);
+    // Until it ends, guests of other programs use other processors.
+    let claim = sys::processor::Claim::any();
+    sys::sched::confine(&mut command, claim.as_ref().map(|claim| claim.cpu()));
     // After that, since it writes to /proc.
     sys::isolation::isolate(&mut command, folder, sys::isolation::Means::here())
         .map_err(LabError::file("isolate a guest in", folder))?;

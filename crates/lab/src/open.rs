@@ -179,7 +179,7 @@ impl Lab {
         stop: &AtomicBool,
         on_done: &mut dyn FnMut(Done<J::Output>),
     ) {
-        let one = |index: usize, cpu| self.one(&jobs[index], cpu, stop);
+        let one = |index: usize| self.one(&jobs[index], stop);
         pool::each(jobs.len(), self.jobs, stop, one, on_done);
         if let Some(cache) = &self.cache {
             cache.trim();
@@ -218,7 +218,7 @@ impl Lab {
     }
 
     /// The result of a job: the cached one, or by a guest.
-    fn one<J: Job>(&self, job: &J, cpu: Option<usize>, stop: &AtomicBool) -> One<J::Output> {
+    fn one<J: Job>(&self, job: &J, stop: &AtomicBool) -> One<J::Output> {
         let Some(images) = &self.images else {
             let host = native::Host {
                 program: &self.program,
@@ -236,7 +236,6 @@ impl Lab {
         let boot = Boot {
             kernel: &image.path,
             sandbox: &self.sandbox,
-            cpu,
             wall_limit: self.wall_limit,
             stop,
         };

@@ -1,9 +1,8 @@
-//! Pool of workers for concurrent jobs: one guest per processor, pinned to it.
+//! Pool of workers for concurrent jobs.
 
 use std::{
     num::NonZeroUsize,
     sync::{
-        Mutex, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
@@ -39,28 +38,26 @@ pub(crate) struct One<T> {
 }
 
 /// Runs `count` jobs in parallel, up to a limit, and reports each as it ends, on the calling
-/// thread. `one` runs the job of an index, on its own processor if there is one. Returns when all
-/// have ended or were stopped; jobs that were not started are never reported.
+/// thread. `one` runs the job of an index. Returns when all have ended or were stopped; jobs that were
+/// not started are never reported.
 pub(crate) fn each<T: Send>(
     count: usize,
     at_once: NonZeroUsize,
     stop: &AtomicBool,
-    one: impl Fn(usize, Option<usize>) -> One<T> + Sync,
+    one: impl Fn(usize) -> One<T> + Sync,
     on_done: &mut dyn FnMut(Done<T>),
 ) {
     let next = AtomicUsize::new(0);
-    let cpus = Mutex::new(sys::sched::allowed_cpus().unwrap_or_default());
     let (sender, receiver) = mpsc::channel();
     let mut pace = Pace::new(count);
     thread::scope(|scope| {
         for _ in 0..at_once.get().clamp(1, count.max(1)) {
             let sender = sender.clone();
-            let (next, cpus, one) = (&next, &cpus, &one);
+            let (next, one) = (&next, &one);
             scope.spawn(move || {
-                let cpu = cpus.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 while !stop.load(Ordering::Relaxed) {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    if index >= count || sender.send((index, one(index, cpu))).is_err() {
+                    if index >= count || sender.send((index, one(index))).is_err() {
                         return;
                     }
                 }

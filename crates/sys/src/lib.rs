@@ -19,6 +19,7 @@ pub mod nftables;
 pub mod perf;
 pub mod privilege;
 pub mod process;
+pub mod processor;
 pub mod procfs;
 pub mod ring;
 pub mod route;

@@ -27,7 +27,7 @@ use super::Bench;
 use crate::commands::corpus;
 
 /// Budget of each search for a twin, and of each trial on it.
-const BUDGET: Duration = Duration::from_secs(20);
+const BUDGET: Duration = Duration::from_secs(60);
 /// Offset of the seed for the repetition of a kept change.
 const AGAIN: u64 = 10_000;
 
