@@ -203,14 +203,25 @@ pub fn make_private(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Returns true if only this user may write a regular file, links followed.
+/// Reads a regular file that only this user may write, links followed; `None` if others may, or if
+/// it is another user's.
 ///
 /// # Errors
-/// It does not exist.
-pub fn is_own(file: &Path) -> io::Result<bool> {
-    let meta = fs::metadata(file)?;
+/// It cannot be read, is not UTF-8, or is longer than `longest` bytes.
+pub fn read_own(file: &Path, longest: u64) -> io::Result<Option<String>> {
+    let open = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(file)?;
+    // Of the very file that is read.
+    let meta = open.metadata()?;
     let is_users = meta.uid() == rustix::process::geteuid().as_raw();
-    Ok(meta.is_file() && is_users && meta.mode() & 0o022 == 0)
+    if !meta.is_file() || !is_users || meta.mode() & 0o022 != 0 {
+        return Ok(None);
+    }
+    let bytes = read_to(open, longest)?.ok_or(io::ErrorKind::FileTooLarge)?;
+    let text = String::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData)?;
+    Ok(Some(text))
 }
 
 /// Returns true if a path is a stream that must be written in place instead of replaced: a device,

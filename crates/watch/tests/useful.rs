@@ -105,6 +105,29 @@ fn a_change_whose_gain_is_lost_is_reported_once_and_its_undoing_requested() {
     }
 }
 
+/// A retest before it was away does not count after that: what is doubted is measured again.
+#[test]
+fn a_listing_that_lacks_the_change_for_an_hour_forgets_nothing_but_the_doubt() {
+    let lost = MADE + 20.0;
+    let mut world = world(vec![planted(MADE, faster), planted(lost, as_before)], 3);
+    world.run(lost + 14.0);
+    let request = world.watcher.request().expect("a request").clone();
+    let kept = std::mem::take(&mut world.kept);
+    world.run(lost + 14.1);
+    assert_eq!(world.watcher.request(), None);
+    world.kept = kept;
+    world.run(lost + 17.0);
+    let again = world.watcher.request().expect("another request");
+    let before = |request: &watch::undo::Request| -> Vec<f64> {
+        request.figures.iter().map(|figure| figure.before).collect()
+    };
+    assert_eq!(
+        before(again),
+        before(&request),
+        "the gains of its first week"
+    );
+}
+
 /// Its line wanders, has evenings and meets other traffic; a tenth is left of a gain of 40 %.
 #[test]
 fn a_change_that_still_helps_stays() {

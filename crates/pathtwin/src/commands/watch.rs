@@ -48,10 +48,14 @@ pub(crate) fn watch(arguments: &Watch) -> Result<ExitCode, Failure> {
 }
 
 pub(crate) fn read(file: &Path) -> Result<Config, Failure> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()));
+    parse(file, &text.map_err(|e| Failure::new(code::USE, e))?)
+}
+
+/// The config of a file with this text.
+pub(crate) fn parse(file: &Path, text: &str) -> Result<Config, Failure> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file).with_context(|| format!("read {name}"));
-    let text = text.map_err(|e| Failure::new(code::USE, e))?;
-    config::parse(&name, &text).map_err(|e| Failure::new(code::USE, e))
+    config::parse(&name, text).map_err(|e| Failure::new(code::USE, e))
 }
 
 /// Describes the pace of measurements.

@@ -176,6 +176,23 @@ fn results_are_read_only_from_regular_files() {
 }
 
 #[test]
+fn a_file_that_others_may_write_is_not_own() {
+    let folder = Folder::new("own");
+    let file = folder.at("config");
+    fs::write(&file, "text").unwrap();
+    for (mode, own) in [(0o600, true), (0o644, true), (0o664, false), (0o646, false)] {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        let read = read_own(&file, 4).unwrap();
+        assert_eq!(read, own.then(|| "text".to_owned()), "{mode:o}");
+    }
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink(&file, folder.at("link")).unwrap();
+    assert!(read_own(&folder.at("link"), 4).unwrap().is_some());
+    assert!(read_own(&file, 3).is_err(), "longer");
+    assert_eq!(read_own(Path::new("/dev/null"), 3).unwrap(), None);
+}
+
+#[test]
 fn devices_and_descriptors_are_streams_and_files_are_not() {
     for path in ["/dev/null", "/dev/stdout", "/proc/self/fd/1"] {
         assert!(is_stream(Path::new(path)), "{path}");

@@ -99,17 +99,16 @@ pub fn power_off(seed: u64, journal: &Path) -> Result<(), String> {
     again.map(drop)
 }
 
-/// A dump without the handles that the kernel numbers on its own, from a counter of all namespaces
-/// (net/sched/sch_api.c: `qdisc_alloc_handle`).
+/// A dump without the handles that the kernel chooses.
 pub fn renumbered(dump: &str) -> String {
-    let is_own = |word: &str| {
-        let digits = word.strip_suffix(':').filter(|digits| digits.len() == 4);
-        digits.is_some_and(|d| d.starts_with('8') && u16::from_str_radix(d, 16).is_ok())
-    };
     let mut all = String::new();
     for line in dump.lines() {
         for word in line.split(' ') {
-            all.push_str(if is_own(word) { "auto:" } else { word });
+            all.push_str(if scene::is_chosen(word) {
+                "auto:"
+            } else {
+                word
+            });
             all.push(' ');
         }
         all.push('\n');

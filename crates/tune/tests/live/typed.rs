@@ -102,14 +102,10 @@ fn steps(group: &Group) -> Vec<Setting> {
 /// nor random addresses of intermediate devices.
 fn dump() -> String {
     let number = |word: &str| {
-        // Handles that the kernel chooses start at 8000: (net/sched/sch_api.c, qdisc_alloc_handle).
-        let handle = word.strip_suffix(':').filter(|handle| handle.len() == 4);
-        let handle = handle.and_then(|handle| u16::from_str_radix(handle, 16).ok());
-        let is_handle = handle.is_some_and(|handle| handle >= 0x8000);
         let is_random = word.len() == 17 && word.matches(':').count() == 5;
         let is_own = word.starts_with("02:00:00:") || word.starts_with("fe80::ff:fe00:");
         match word {
-            _ if is_handle => "8nnn:".to_owned(),
+            _ if scene::is_chosen(word) => "8nnn:".to_owned(),
             "ff:ff:ff:ff:ff:ff" => word.to_owned(),
             _ if is_random && !is_own => "MAC".to_owned(),
             _ if word.starts_with("fe80::") && !is_own => "LOCAL".to_owned(),

@@ -271,6 +271,14 @@ fn settle_addresses() {
         .for_each(|_| std::thread::sleep(pause));
 }
 
+/// Returns true for the handle of a queue that the kernel chose, from a counter of all namespaces
+/// that starts at 8000: (net/sched/sch_api.c, `qdisc_alloc_handle`).
+pub fn is_chosen(word: &str) -> bool {
+    let handle = word.strip_suffix(':').filter(|handle| handle.len() == 4);
+    let handle = handle.and_then(|handle| u16::from_str_radix(handle, 16).ok());
+    handle.is_some_and(|handle| handle >= 0x8000)
+}
+
 /// Everything that a change may affect, from standard tools, and from `sys` what some hosts have no
 /// tool for.
 pub fn dump() -> String {

@@ -44,6 +44,16 @@ impl Watcher {
                 considered.insert(change.id.clone(), state);
             }
         }
+        // A listing can lack a change for a while; its gains cannot be found again.
+        let is_permitted = |id: &ChangeId| self.config.paths.iter().any(|path| path.may_undo(id));
+        for (id, state) in known.into_iter().filter(|(id, _)| is_permitted(id)) {
+            let state = Useful {
+                doubt_us: None,
+                request: None,
+                ..state
+            };
+            considered.insert(id, state);
+        }
         self.saved.useful = considered;
     }
 

@@ -19,10 +19,11 @@ use crate::{
 
 /// Most characters of a reason that are printed.
 const REASON: usize = 300;
+/// Largest config that is read, bytes.
+const LARGEST: u64 = 1 << 20;
 
 pub(super) fn recheck(arguments: &Recheck) -> Result<ExitCode, Failure> {
-    owned(&arguments.config)?;
-    let config = commands::watch::read(&arguments.config)?;
+    let config = commands::watch::parse(&arguments.config, &owned(&arguments.config)?)?;
     let request = undo::read(&config.state).map_err(|e| Failure::new(code::LACKS, e))?;
     let Some(request) = request else {
         format::text("no change is to be undone\n")?;
@@ -50,15 +51,17 @@ pub(super) fn recheck(arguments: &Recheck) -> Result<ExitCode, Failure> {
     })
 }
 
-/// The config is the permission, so that nobody else may write it.
-fn owned(file: &Path) -> Result<(), Failure> {
-    let own = sys::files::is_own(file).with_context(|| format!("read {}", file.display()));
-    if own.map_err(|e| Failure::new(code::USE, e))? {
-        return Ok(());
-    }
-    let file = file.display();
-    let error = anyhow!("{file} is refused: it must belong to this user, and only it may write it");
-    Err(Failure::new(code::LACKS, error))
+/// The text of the config, which is the permission, so that nobody else may write it.
+fn owned(file: &Path) -> Result<String, Failure> {
+    let text =
+        sys::files::read_own(file, LARGEST).with_context(|| format!("read {}", file.display()));
+    text.map_err(|e| Failure::new(code::USE, e))?
+        .ok_or_else(|| {
+            let file = file.display();
+            let error =
+                anyhow!("{file} is refused: it must belong to this user, and only it may write it");
+            Failure::new(code::LACKS, error)
+        })
 }
 
 fn permitted(config: &Config, request: &Request) -> Result<(), Failure> {
