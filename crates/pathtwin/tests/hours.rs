@@ -8,6 +8,7 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{pathtwin, spec, text};
+use serde_json::Value;
 
 const PATH: &str = r#"
 [path]
@@ -36,12 +37,17 @@ fn on_the_client(script: &str, hours: u64) -> String {
 
 /// Starts a watch in /tmp/watch with a load every ten minutes; `$1` is the program.
 fn watch(store: &str) -> String {
+    watch_in("/tmp/watch", store, "")
+}
+
+/// The same in another folder, with `more` keys of the path.
+fn watch_in(folder: &str, store: &str, more: &str) -> String {
     format!(
-        "mkdir -p /tmp/watch; cat > /tmp/watch/watch.toml <<END
-state = \"/tmp/watch/state\"
+        "mkdir -p {folder}; cat > {folder}/watch.toml <<END
+state = \"{folder}/state\"
 store = \"{store}\"
 [budget]
-month = \"40GB\"
+month = \"400GB\"
 [[path]]
 name = \"line\"
 host = \"server\"
@@ -49,9 +55,11 @@ open = true
 load = \"10m\"
 full = \"never\"
 load_bytes = \"9MB\"
+{more}
 END
-\"$1\" watch --config /tmp/watch/watch.toml 2> /tmp/watch/log &
+\"$1\" watch --config {folder}/watch.toml 2> {folder}/log &
 WATCH=$!
+WATCHES=\"${{WATCHES:-}} $!\"
 "
     )
 }
@@ -90,6 +98,66 @@ grep -c 'failed\\|no probes' /tmp/watch/log | sed 's/^/failed /'
     // Two goodputs and two added delays of each.
     assert!(number(&out, "values ") >= 4 * measured, "{out}");
     assert_eq!(number(&out, "failed "), 0, "{out}");
+}
+
+/// When the loads of the exported runs of a watch began and ended, µs since 1970.
+fn loads(out: &str, watch: &str) -> Vec<(u64, u64)> {
+    let lines = out.lines().filter_map(|line| line.strip_prefix(watch));
+    let archived = lines.map(|line| serde_json::from_str::<Value>(line).expect("a document"));
+    let mut loads = Vec::new();
+    for document in archived {
+        let run = &document["body"];
+        let us = |value: &Value| value.as_u64().expect("a time");
+        for sample in run["samples"].as_array().expect("samples") {
+            if sample["key"]["step"]
+                .as_str()
+                .is_some_and(|step| step.starts_with("tcp"))
+            {
+                let from = us(&run["started_us"]) + us(&sample["at_us"]);
+                loads.push((from, from + us(&sample["took_us"])));
+            }
+        }
+    }
+    loads
+}
+
+/// They know of each other by the server alone, which grants one slot.
+#[test]
+fn watches_of_one_far_end_never_load_it_at_once() {
+    const NAMES: [&str; 4] = ["one", "two", "three", "four"];
+    let start = |name: &&str| {
+        let folder = format!("/tmp/{name}");
+        // They are on one host, so that each would see the others' traffic on its line.
+        watch_in(
+            &folder,
+            &format!("{folder}/history.db"),
+            "rate = \"10gbit\"",
+        )
+    };
+    let script = format!(
+        "{}
+sleep 21600
+kill $WATCHES; wait $WATCHES
+for name in {}; do
+    \"$1\" history export --store /tmp/$name/history.db | sed \"s/^/$name /\"
+done
+echo refused $(cat /tmp/*/log | grep -c 'another watch loads the far end')
+",
+        NAMES.iter().map(start).collect::<String>(),
+        NAMES.join(" "),
+    );
+    let out = on_the_client(&script, 7);
+    let each = NAMES.map(|name| loads(&out, &format!("{name} ")));
+    let mut all: Vec<_> = each.concat();
+    all.sort_unstable();
+    assert!(each.iter().all(|loads| loads.len() >= 30), "{all:?}");
+    let overlap = all.windows(2).find(|pair| pair[1].0 < pair[0].1);
+    assert_eq!(overlap, None);
+    // Some would have met without it.
+    assert!(
+        number(&out, "refused ") >= 1,
+        "no loads met, so that this shows nothing"
+    );
 }
 
 /// The newest PostgreSQL of Debian's package.
