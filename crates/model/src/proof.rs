@@ -123,9 +123,15 @@ pub struct Proved {
 }
 
 impl Proved {
-    /// Returns true if it became significantly worse, and beyond its bound ([`guards`]).
-    pub fn is_beyond(&self) -> bool {
-        self.verdict == Verdict::Worse && guards::is_beyond(self.figure, self.without, self.with)
+    /// Returns true if it became significantly worse, and beyond its bound ([`guards`]). `all` are
+    /// the figures of the same proof.
+    pub fn is_beyond(&self, all: &[Self]) -> bool {
+        let is_goodput =
+            |f: &&Self| f.figure == AdviceFigure::Goodput && f.direction == self.direction;
+        let goodput = all.iter().find(is_goodput).and_then(|f| f.ratio);
+        let goodput = goodput.map_or(1.0, |ratio| ratio.value);
+        self.verdict == Verdict::Worse
+            && guards::is_beyond(self.figure, self.without, self.with, goodput)
     }
 
     /// Returns whether the measured ratio lies in the predicted interval; `None` if one is unknown.

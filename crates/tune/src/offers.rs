@@ -16,17 +16,18 @@ use crate::remedies::is_a_setting;
 /// Maximum number of findings whose remedies are tried.
 const OFFERS: usize = 3;
 
-/// Returns the candidates: the advised remedies, with `at_a_cost` also those that help at a cost.
-/// If no twin fits, nothing can be predicted; then the remedies that the findings propose for an
-/// end are tried one by one, and the measurement alone decides.
+/// Returns the candidates: the advised remedies, with `at_a_cost` first one that helps at a cost, if
+/// that is worth more. If no twin fits, nothing can be predicted; then the remedies that the
+/// findings propose for an end are tried one by one, and the measurement alone decides.
 pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advice> {
     let fits = advice.twin != TwinVerdict::DoesNotFit;
-    if let Some(best) = best(advice, at_a_cost).filter(|_| fits) {
-        let advised = Some(best);
-        return vec![Advice {
-            advised,
+    let all = best(advice, at_a_cost);
+    if fits && !all.is_empty() {
+        let offer = |place| Advice {
+            advised: Some(place),
             ..advice.clone()
-        }];
+        };
+        return all.into_iter().map(offer).collect();
     }
     if fits {
         return Vec::new();
@@ -44,10 +45,11 @@ pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advi
     all.take(OFFERS).collect()
 }
 
-/// The index of the best candidate: the advised one, if it is for the ends; else the best one that
-/// is, because hosts between the ends cannot be changed from here. With `at_a_cost`, one that helps
-/// at a cost if that is worth more. Otherwise the advised one, whose refusal names its host.
-fn best(advice: &Advice, at_a_cost: bool) -> Option<usize> {
+/// The indices of the best candidates: with `at_a_cost` one that helps at a cost, if it is worth
+/// more than the harmless one, which follows in case the proof finds the cost too high. Only
+/// remedies for the ends, because hosts between them cannot be changed from here; if there are none,
+/// the advised one, whose refusal names its host.
+fn best(advice: &Advice, at_a_cost: bool) -> Vec<usize> {
     let advised = advice.advised;
     let first = |effect| {
         let mut all = advice.tried.iter();
@@ -58,10 +60,13 @@ fn best(advice: &Advice, at_a_cost: bool) -> Option<usize> {
         .filter(|place| advice.tried.get(*place).is_some_and(is_of_ends))
         .or_else(|| advised.and_then(|_| first(Effect::Helps)));
     let costly = at_a_cost.then(|| first(Effect::HelpsAtACost)).flatten();
-    costly
-        .filter(|costly| harmless.is_none_or(|harmless| worth(*costly) > worth(harmless)))
-        .or(harmless)
-        .or(advised)
+    let costly =
+        costly.filter(|costly| harmless.is_none_or(|harmless| worth(*costly) > worth(harmless)));
+    let all: Vec<usize> = costly.into_iter().chain(harmless).collect();
+    match all.is_empty() {
+        true => advised.into_iter().collect(),
+        false => all,
+    }
 }
 
 /// Returns true if all of it is settings of the ends.
@@ -246,11 +251,15 @@ mod tests {
         costly.effect = Effect::HelpsAtACost;
         costly.worth = 2.3;
         both.tried.push(costly);
-        let taken = |advice: &Advice, at_a_cost| offers(advice, &none, at_a_cost)[0].advised;
-        assert_eq!(taken(&both, false), Some(0));
-        assert_eq!(taken(&both, true), Some(1));
+        let taken = |advice: &Advice, at_a_cost| -> Vec<Option<usize>> {
+            let all = offers(advice, &none, at_a_cost);
+            all.iter().map(|offer| offer.advised).collect()
+        };
+        assert_eq!(taken(&both, false), [Some(0)]);
+        // The proof may find the cost too high.
+        assert_eq!(taken(&both, true), [Some(1), Some(0)]);
         both.tried[0].worth = 3.0;
-        assert_eq!(taken(&both, true), Some(0));
+        assert_eq!(taken(&both, true), [Some(0)]);
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn decide(figures: &[Proved], acted: &[Acted], criteria: &Criteria) -> (Decision
         return (Decision::DidNotAct, text);
     }
     let waived = |f: &Proved| criteria.at_a_cost && guards::is_for_others(f.figure);
-    let worse = |f: &&Proved| f.is_beyond() && !waived(f) || breaks(f, keep);
+    let worse = |f: &&Proved| f.is_beyond(figures) && !waived(f) || breaks(f, keep);
     if let Some(worse) = figures.iter().find(worse) {
         let text = text!(
             "undone: {figure}, which exceeds its bound",

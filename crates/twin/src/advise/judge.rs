@@ -172,9 +172,10 @@ pub(super) fn broken(
 
 /// The figures that are worse beyond their bounds, of those measured before and after.
 fn costs(a: &Outcome, b: &Outcome) -> impl Iterator<Item = Text> {
-    let beyond = |figure: AdviceFigure| {
+    let goodput = b.goodput_bps / a.goodput_bps.max(1.0);
+    let beyond = move |figure: AdviceFigure| {
         let (before, after) = (a.value(figure)?, b.value(figure)?);
-        guards::is_beyond(figure, before, after).then(|| {
+        guards::is_beyond(figure, before, after, goodput).then(|| {
             text!(
                 "{direction}: {figure} goes from {before} to {after}",
                 direction = a.direction,

@@ -79,7 +79,7 @@ fn count(score: &mut Score, kept: &Try, again: Option<&Try>) {
             .add(again.decision.is_some_and(Decision::is_kept));
         score
             .not_worse
-            .add(!again.figures.iter().any(Proved::is_beyond));
+            .add(!again.figures.iter().any(|f| f.is_beyond(&again.figures)));
     }
 }
 
