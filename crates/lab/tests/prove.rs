@@ -16,7 +16,7 @@ use model::{
     net::{Direction, LoadDirection},
     plan::{Measurement, OF_HOST, Plan},
     proof::Decision,
-    remedy::{Action, Bottleneck, CcScope, Discipline, Flow, Location, Remedy},
+    remedy::{Action, Bottleneck, Buffer, CcScope, Discipline, Flow, Location, Remedy},
     spec::Spec,
     text,
 };
@@ -79,7 +79,7 @@ fn bbr(on: Location) -> Remedy {
 /// Random loss in one direction, and a buffer of a bandwidth-delay product.
 const DEEP: &str = "[path]\nrtt = \"40ms\"\nrate = \"20mbit\"\n[path.down]\nloss = \"1%\"\n";
 
-/// The buffer is small, otherwise the queue that bbr builds would violate the guard on delay.
+/// The buffer is small: the queue that bbr builds is too.
 const LOSSY: &str =
     "[path]\nrtt = \"40ms\"\nrate = \"20mbit\"\nbuffer = \"4ms\"\n[path.down]\nloss = \"1%\"\n";
 
@@ -145,10 +145,18 @@ fn shapers_of_both_hosts_are_kept_and_counted() {
     );
 }
 
-/// Goodput is not all that counts: the queue that bbr builds delays others by a third.
+/// Goodput is not all that counts: a sender whose small buffer kept the queue of the line empty now
+/// fills it.
 #[test]
-fn bbr_that_fills_a_buffer_is_undone_for_the_delay() {
-    let done = proved(DEEP, vec![bbr(Location::Far)], Goal::Balanced);
+fn a_send_buffer_that_fills_the_queue_is_undone_for_the_delay() {
+    let path = "[path]\nrtt = \"40ms\"\nrate = \"20mbit\"\nbuffer = \"200ms\"\n\
+                [ends.server]\nwmem = \"120kB\"\n";
+    let larger = Action::SocketBuffer {
+        buffer: Buffer::Send,
+        keep: None,
+        max_bytes: Some(4_000_000),
+    };
+    let done = proved(path, vec![remedy(larger, Location::Far)], Goal::Balanced);
     let proof = done.proof.expect("a proof");
     assert_eq!(proof.decision, Decision::Worse, "{}", proof.text);
     assert_eq!(done.changes[0].state, State::RolledBack);

@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn guards_name_the_figure_that_gets_worse() {
         let before = [outcome(1e7, 3e4)];
-        let mut after = [outcome(3e7, 6e4)];
+        let mut after = [outcome(3e7, 6.1e4)];
         after[0].retransmitted = Some(0.06);
         let taken = [Change {
             direction: Direction::Down,
@@ -300,7 +300,7 @@ mod tests {
         );
         let broken: Vec<String> = broken.iter().map(ToString::to_string).collect();
         assert_eq!(broken.len(), 5, "{broken:?}");
-        assert!(broken[0].contains("from 30 ms to 60 ms"), "{broken:?}");
+        assert!(broken[0].contains("from 30 ms to 61 ms"), "{broken:?}");
     }
 
     /// A 99th percentile needs 100 answered probes, and some senders report no retransmissions.
