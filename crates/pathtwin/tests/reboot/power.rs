@@ -60,7 +60,7 @@ fn left(machine: &mut Machine, before: &str) -> String {
 
 /// The calls of a command that is not cut.
 fn calls(before: &str, act: &str) -> Vec<String> {
-    let (_folder, mut machine) = machine().unwrap();
+    let (_folder, mut machine) = machine().expect("as above");
     let out = run(&mut machine, before, act, "write", 60_000);
     let calls = out.lines().filter_map(|line| line.strip_prefix("call "));
     calls.map(str::to_owned).collect()
@@ -89,7 +89,7 @@ fn a_power_cut_at_any_point_ends_in_the_old_state_or_in_the_new_one() {
         for number in 0..count {
             let at = (number * 2 + 1) * calls.len() / (2 * count);
             let time = calls[..=at].iter().filter(|c| **c == calls[at]).count();
-            let (_folder, mut machine) = machine().unwrap();
+            let (_folder, mut machine) = machine().expect("as above");
             let out = run(&mut machine, before, act, &calls[at], time);
             let first = left(&mut machine, NEXT);
             let next = left(&mut machine, "");
