@@ -38,8 +38,8 @@ pub(crate) struct One<T> {
 }
 
 /// Runs `count` jobs in parallel, up to a limit, and reports each as it ends, on the calling
-/// thread. `one` runs the job of an index. Returns when all have ended or were stopped; jobs that were
-/// not started are never reported.
+/// thread. `one` runs the job of an index. Returns when all have ended or were stopped; jobs that
+/// were not started are never reported.
 pub(crate) fn each<T: Send>(
     count: usize,
     at_once: NonZeroUsize,

@@ -16,8 +16,8 @@ use crate::remedies::is_a_setting;
 /// Maximum number of findings whose remedies are tried.
 const OFFERS: usize = 3;
 
-/// Returns the candidates: the advised remedies, with `at_a_cost` first one that helps at a cost, if
-/// that is worth more. If no twin fits, nothing can be predicted; then the remedies that the
+/// Returns the candidates: the advised remedies, with `at_a_cost` first one that helps at a cost,
+/// if that is worth more. If no twin fits, nothing can be predicted; then the remedies that the
 /// findings propose for an end are tried one by one, and the measurement alone decides.
 pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advice> {
     let fits = advice.twin != TwinVerdict::DoesNotFit;
@@ -47,8 +47,8 @@ pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advi
 
 /// The indices of the best candidates: with `at_a_cost` one that helps at a cost, if it is worth
 /// more than the harmless one, which follows in case the proof finds the cost too high. Only
-/// remedies for the ends, because hosts between them cannot be changed from here; if there are none,
-/// the advised one, whose refusal names its host.
+/// remedies for the ends, because hosts between them cannot be changed from here; if there are
+/// none, the advised one, whose refusal names its host.
 fn best(advice: &Advice, at_a_cost: bool) -> Vec<usize> {
     let advised = advice.advised;
     let first = |effect| {

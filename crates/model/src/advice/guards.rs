@@ -16,8 +16,8 @@ const GOODPUT: f64 = 0.9;
 /// Tolerated rise of a loaded RTT, by a factor and by µs: a tenth is twice the share that counts as
 /// a gain, and 5 ms are not noticeable on a short path.
 const DELAY: (f64, f64) = (1.1, 5_000.0);
-/// Ratio of goodputs from which a load fills a line that it could not fill before. Its delay is then
-/// compared with that of a nearly idle line, and is due to the load, not to the remedy alone.
+/// Ratio of goodputs from which a load fills a line that it could not fill before. Its delay is
+/// then compared with that of a nearly idle line, and is due to the load, not to the remedy alone.
 const FILLED: f64 = 2.0;
 /// Tolerated rise of the loaded RTT of a line that is now filled, µs: below it, a full line counts
 /// as good for all uses (grade A of the common tests for bufferbloat by browser).
@@ -31,8 +31,8 @@ const RETRANSMITTED: (f64, f64) = (3.0, 0.05);
 /// Index, HotNets 2019: a newcomer may do as much harm as the present flows do).
 const COMPETITOR: f64 = 0.8;
 
-/// Returns true if a figure is worse beyond its bound. `goodput` is the ratio of the goodputs in its
-/// direction, 1 if unknown.
+/// Returns true if a figure is worse beyond its bound. `goodput` is the ratio of the goodputs in
+/// its direction, 1 if unknown.
 pub fn is_beyond(figure: AdviceFigure, before: f64, after: f64, goodput: f64) -> bool {
     match figure {
         AdviceFigure::Goodput => after < GOODPUT * before,

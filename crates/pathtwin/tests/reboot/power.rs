@@ -39,7 +39,8 @@ sed -n "s/^$first *\([a-z0-9]*\)(.*/call \1/p" /tmp/calls
 /// The next start of any command, which completes or undoes what it finds.
 const NEXT: &str = "\"$PATHTWIN\" tune status >/dev/null 2>&1 || true";
 
-/// Boots, runs `before`, and `act` until a call is made for the `time`th time; returns what it printed.
+/// Boots, runs `before`, and `act` until a call is made for the `time`th time; returns what it
+/// printed.
 fn run(machine: &mut Machine, before: &str, act: &str, call: &str, time: usize) -> String {
     let act = act.trim().replace('\'', "'\\''");
     let set = format!("CALL={call}\nTIME={time}\nACT='{act}'");
