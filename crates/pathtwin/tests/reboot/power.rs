@@ -70,7 +70,7 @@ fn calls(before: &str, act: &str) -> Vec<String> {
 #[test]
 fn a_power_cut_at_any_point_ends_in_the_old_state_or_in_the_new_one() {
     if Command::new("strace").arg("-V").output().is_err() {
-        println!("skipped: needs strace");
+        println!("skipped: needs strace; run: scripts/setup test");
         return;
     }
     let Some((_folder, mut reference)) = machine() else {
