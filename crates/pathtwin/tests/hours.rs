@@ -47,7 +47,7 @@ fn watch_in(folder: &str, store: &str, more: &str) -> String {
 state = \"{folder}/state\"
 store = \"{store}\"
 [budget]
-month = \"400GB\"
+month = \"40GB\"
 [[path]]
 name = \"line\"
 host = \"server\"

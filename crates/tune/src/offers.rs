@@ -20,17 +20,12 @@ const OFFERS: usize = 3;
 /// if that is worth more. If no twin fits, nothing can be predicted; then the remedies that the
 /// findings propose for an end are tried one by one, and the measurement alone decides.
 pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advice> {
-    let fits = advice.twin != TwinVerdict::DoesNotFit;
-    let all = best(advice, at_a_cost);
-    if fits && !all.is_empty() {
-        let offer = |place| Advice {
+    if advice.twin != TwinVerdict::DoesNotFit {
+        let tried = |place| Advice {
             advised: Some(place),
             ..advice.clone()
         };
-        return all.into_iter().map(offer).collect();
-    }
-    if fits {
-        return Vec::new();
+        return best(advice, at_a_cost).into_iter().map(tried).collect();
     }
     let matters = |finding: &&Finding| finding.severity >= Severity::Medium;
     let mut remedies: Vec<(usize, &Remedy)> = findings
