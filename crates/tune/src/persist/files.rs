@@ -245,14 +245,14 @@ fn scripts(
         System::Systemd => {
             let path = format!("etc/pathtwin/{id}-{part}.sh");
             let name = format!("pathtwin-{id}-{part}.service");
-            let target = match device {
-                Some(device) => format!("sys-subsystem-net-devices-{}.device", escaped(device)),
-                None => "multi-user.target".to_owned(),
-            };
+            let device = device
+                .filter(|_| has_device_units(new.root))
+                .map(|device| format!("sys-subsystem-net-devices-{}.device", escaped(device)));
             let unit = new.file(
                 &format!("etc/systemd/system/{name}"),
-                &unit(&path, device.map(|_| target.as_str())),
+                &unit(&path, device.as_deref()),
             );
+            let target = device.unwrap_or_else(|| "multi-user.target".to_owned());
             let wants = new.file(&format!("etc/systemd/system/{target}.wants/{name}"), "");
             let wants = SettingFile {
                 text: format!("../{name}"),
@@ -262,6 +262,13 @@ fn scripts(
             vec![new.script(&path, "", commands), unit, wants]
         }
     }
+}
+
+/// Units of devices exist where udev runs, which it does not in most containers: a service bound to
+/// one would never start there (systemd 252, src/libsystemd/sd-device/device-monitor.c: without this
+/// socket, no device is reported).
+fn has_device_units(root: &Path) -> bool {
+    root.join("run/udev/control").exists()
 }
 
 /// A service that runs a script when its device appears, or when the network is up.

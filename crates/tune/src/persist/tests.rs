@@ -119,7 +119,11 @@ impl Scene {
     }
 }
 
-const DEBIAN: &[&str] = &["etc/systemd/system/x", "etc/sysctl.d/10-other.conf"];
+const DEBIAN: &[&str] = &[
+    "etc/systemd/system/x",
+    "etc/sysctl.d/10-other.conf",
+    "run/udev/control",
+];
 
 #[test]
 fn a_change_in_files_is_undone_without_a_trace() {
@@ -168,6 +172,20 @@ fn a_queue_gets_a_service_of_its_device() {
         r"etc/systemd/system/sys-subsystem-net-devices-wan\x2d1.device.wants/pathtwin-{ID}-wan_1.service"
     ));
     assert!(wants.exists(), "the link leads nowhere");
+}
+
+#[test]
+fn a_container_without_units_of_devices_sets_a_queue_when_its_network_is_up() {
+    let scene = Scene::new(&DEBIAN[..2]);
+    scene.confirmed(&change(&[], &["wan-1=47.5mbit"]));
+    scene.act(|env, root| persist(env, ID, root)).unwrap();
+    let tree = scene.tree();
+    let name = format!("pathtwin-{ID}-wan_1.service");
+    let unit = &tree[&format!("etc/systemd/system/{name}")];
+    assert!(!unit.contains("BindsTo"), "{unit}");
+    assert!(unit.contains("After=network-online.target"), "{unit}");
+    let wants = format!("etc/systemd/system/multi-user.target.wants/{name}");
+    assert!(scene.root.path().join(wants).exists());
 }
 
 #[test]
