@@ -213,7 +213,8 @@ pub fn of_server(file: Option<&Path>) -> Result<(Key, Option<PathBuf>), KeyError
         Some(file) => file.to_owned(),
         None => default_file().ok_or(KeyError::NoHome)?,
     };
-    if file.exists() {
+    // One in a folder that this user may not enter is not made anew: reading it says why.
+    if !matches!(file.try_exists(), Ok(false)) {
         return Ok((from_file(&file)?, None));
     }
     let key = Key::generate().map_err(KeyError::Generate)?;

@@ -61,6 +61,7 @@ for device in null zero full random urandom tty; do
 done
 mkdir dev/pts dev/shm
 mount -t devpts -o newinstance devpts dev/pts
+ln -s pts/ptmx dev/ptmx
 cat /proc/sys/kernel/random/uuid >boot_id
 mount --bind boot_id proc/sys/kernel/random/boot_id
 [ "$access" = ro ] || { mkdir run/udev; touch run/udev/control; }
@@ -69,6 +70,8 @@ ip link add up0 address 02:00:00:00:00:01 type veth peer name peer0 address 02:0
 ip link set peer0 up
 pivot_root . old
 umount -l old
+# As container managers do it: systemd hands files to services by mounts of this root.
+mount --make-rshared /
 exec env -i container=other PATH=/usr/sbin:/usr/bin \
     /lib/systemd/systemd --system --log-target=journal --show-status=false
 "#;

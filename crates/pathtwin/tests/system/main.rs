@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod machine;
+mod services;
 
 use machine::{Devices, System};
 
