@@ -40,27 +40,36 @@ pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advi
     all.take(OFFERS).collect()
 }
 
-/// The indices of the best candidates: with `at_a_cost` one that helps at a cost, if it is worth
-/// more than the harmless one, which follows in case the proof finds the cost too high. Only
-/// remedies for the ends, because hosts between them cannot be changed from here; if there are
-/// none, the advised one, whose refusal names its host.
+/// The indices of candidates, best first: with `at_a_cost` those that help at a cost and are worth
+/// more than the best harmless one, then the harmless ones, in case the proof finds the cost too
+/// high or a host cannot have the others. Only remedies for the ends, because hosts between them
+/// cannot be changed from here; if there are none, the advised one, whose refusal names its host.
 fn best(advice: &Advice, at_a_cost: bool) -> Vec<usize> {
-    let advised = advice.advised;
-    let first = |effect| {
-        let mut all = advice.tried.iter();
-        all.position(|tried| tried.effect == effect && is_of_ends(tried))
+    let all = |effect| {
+        let is = move |tried: &Tried| tried.effect == effect && is_of_ends(tried);
+        let tried = advice.tried.iter().enumerate();
+        tried
+            .filter(move |(_, tried)| is(tried))
+            .map(|(place, _)| place)
     };
     let worth = |place: usize| advice.tried.get(place).map_or(0.0, |tried| tried.worth);
-    let harmless = advised
-        .filter(|place| advice.tried.get(*place).is_some_and(is_of_ends))
-        .or_else(|| advised.and_then(|_| first(Effect::Helps)));
-    let costly = at_a_cost.then(|| first(Effect::HelpsAtACost)).flatten();
-    let costly =
-        costly.filter(|costly| harmless.is_none_or(|harmless| worth(*costly) > worth(harmless)));
-    let all: Vec<usize> = costly.into_iter().chain(harmless).collect();
-    match all.is_empty() {
+    let advised = advice.advised;
+    let first = advised.filter(|place| advice.tried.get(*place).is_some_and(is_of_ends));
+    let others = advised.into_iter().flat_map(|_| all(Effect::Helps));
+    let harmless: Vec<usize> = first
+        .into_iter()
+        .chain(others.filter(|place| Some(*place) != first))
+        .collect();
+    let is_worth = |costly: &usize| harmless.first().is_none_or(|h| worth(*costly) > worth(*h));
+    let costly = at_a_cost
+        .then(|| all(Effect::HelpsAtACost))
+        .into_iter()
+        .flatten();
+    let mut found: Vec<usize> = costly.filter(is_worth).collect();
+    found.extend(&harmless);
+    match found.is_empty() {
         true => advised.into_iter().collect(),
-        false => all,
+        false => found,
     }
 }
 
@@ -89,8 +98,9 @@ impl Tries {
     }
 }
 
-/// Tries offers until one is kept. It also ends if `attempt` returns `None`, because the user
-/// stops, or if a change was not undone correctly.
+/// Tries offers until one is kept. Of predicted remedies one of each kind (harmless, or at a cost) is
+/// measured; the others follow if the hosts cannot have it. It also ends if `attempt` returns
+/// `None`, because the user stops, or if a change was not undone correctly.
 ///
 /// # Errors
 /// The error of `attempt`.
@@ -99,14 +109,21 @@ pub fn until_kept<E>(
     mut attempt: impl FnMut(&Advice, &Tried) -> Result<Option<ProveOutput>, E>,
 ) -> Result<Tries, E> {
     let mut tries = Tries::default();
+    let mut measured = Vec::new();
     for offer in offers {
-        let Some(best) = offer.advised() else {
+        let Some(best) = offer
+            .advised()
+            .filter(|best| !measured.contains(&best.effect))
+        else {
             continue;
         };
         let Some(done) = attempt(offer, best)? else {
             break;
         };
         let is_last = done.is_kept() || !done.left_changed.is_empty();
+        if !done.changes.is_empty() && best.effect != Effect::Unsure {
+            measured.push(best.effect);
+        }
         tries.done.push(done);
         if is_last {
             break;
@@ -273,6 +290,37 @@ mod tests {
         of_ends.remedies = vec![remedy(Location::Far)];
         advice.tried.push(of_ends);
         assert_eq!(advised(&advice), Some(1));
+    }
+
+    /// A recipe with a queue that older kernels lack was the best on some lab paths, and the only one
+    /// tried.
+    #[test]
+    fn the_next_best_follows_if_the_hosts_cannot_have_the_best_and_not_if_it_was_measured() {
+        let none = findings(Severity::High, Vec::new());
+        let mut advice = advice("fit_for_advising", "helps", r#""advised": 0,"#);
+        advice.tried.push(advice.tried[0].clone());
+        let all = offers(&advice, &none, false);
+        let places = |done: &ProveOutput| {
+            let mut places = Vec::new();
+            let tries = until_kept(&all, |offer, _| {
+                places.push(offer.advised);
+                Ok::<_, ()>(Some(done.clone()))
+            });
+            (tries.unwrap().done.len(), places)
+        };
+        let refused = ProveOutput {
+            not_applied: vec![Text::fixed("no such queue")],
+            ..ProveOutput::default()
+        };
+        assert_eq!(places(&refused), (2, vec![Some(0), Some(1)]));
+        let change = r#"{"schema": 1, "program": "0", "id": "00000000000000000000000000000000",
+            "state": {"is": "rolled_back"}, "scope": {"boot": "", "netns": 1, "host": "h"},
+            "steps": []}"#;
+        let undone = ProveOutput {
+            changes: vec![serde_json::from_str(change).unwrap()],
+            ..ProveOutput::default()
+        };
+        assert_eq!(places(&undone), (1, vec![Some(0)]));
     }
 
     /// Returns the outcome of a try of one change.

@@ -84,9 +84,15 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         ))?;
     }
     // Every change has its risk.
-    let is_unneeded = findings.is_healthy() && !arguments.anyway;
+    let is_unneeded = findings.problems().next().is_none() && !arguments.anyway;
     if is_text && is_unneeded {
-        format::text("Nothing is wrong, so nothing is tried; --anyway tries remedies.\n")?;
+        let why = match findings.is_healthy() {
+            true => "Nothing is wrong",
+            false => "No cause was found",
+        };
+        format::text(&format!(
+            "{why}, so nothing is tried; --anyway tries remedies.\n"
+        ))?;
     }
     let known = known(arguments, in_lab.filter(|_| !is_unneeded), &run)?;
     if let Some(twin) = known.twin.as_ref().filter(|_| is_text) {
