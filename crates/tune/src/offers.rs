@@ -1,7 +1,10 @@
 //! Candidates tried on a path in order, until one helps.
 
 use model::{
-    advice::{Advice, Effect, Origin, Tried},
+    advice::{
+        Advice, Effect, Origin, Tried,
+        guards::{beyond, is_for_others},
+    },
     change::ChangeId,
     findings::{Finding, Findings, Severity},
     history::is_kept,
@@ -41,7 +44,8 @@ pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advi
 }
 
 /// The indices of candidates, best first: with `at_a_cost` those that help at a cost and are worth
-/// more than the best harmless one, then the harmless ones, in case the proof finds the cost too
+/// more than the best harmless one (first those whose cost is to others only, since a proof undoes
+/// the rest as predicted), then the harmless ones, in case the proof finds the cost too
 /// high or a host cannot have the others. Only remedies for the ends, because hosts between them
 /// cannot be changed from here; if there are none, the advised one, whose refusal names its host.
 fn best(advice: &Advice, at_a_cost: bool) -> Vec<usize> {
@@ -66,6 +70,12 @@ fn best(advice: &Advice, at_a_cost: bool) -> Vec<usize> {
         .into_iter()
         .flatten();
     let mut found: Vec<usize> = costly.filter(is_worth).collect();
+    found.sort_by_key(|place| {
+        !advice
+            .tried
+            .get(*place)
+            .is_some_and(|t| is_bearable(advice, t))
+    });
     found.extend(&harmless);
     match found.is_empty() {
         true => advised.into_iter().collect(),
@@ -77,6 +87,15 @@ fn best(advice: &Advice, at_a_cost: bool) -> Vec<usize> {
 fn is_of_ends(tried: &Tried) -> bool {
     let is = |remedy: &Remedy| remedy.on.side().is_some() && is_a_setting(&remedy.action);
     tried.remedies.iter().all(is)
+}
+
+/// Returns true if all bounds that are not for the sake of others hold as predicted.
+fn is_bearable(advice: &Advice, tried: &Tried) -> bool {
+    tried.outcomes.iter().all(|after| {
+        let mut all = advice.unchanged.outcomes.iter();
+        let before = all.find(|before| before.direction == after.direction);
+        before.is_none_or(|before| beyond(before, after).all(is_for_others))
+    })
 }
 
 /// Results of the offers that were tried.
@@ -272,6 +291,28 @@ mod tests {
         assert_eq!(taken(&both, true), [Some(1), Some(0)]);
         both.tried[0].worth = 3.0;
         assert_eq!(taken(&both, true), [Some(0)]);
+    }
+
+    /// bbr on both ends was undone on a path where it was needed on one: there it gained a fifth, for
+    /// a tenth of the delay.
+    #[test]
+    fn of_costly_remedies_those_that_a_proof_would_keep_come_first() {
+        let none = findings(Severity::High, Vec::new());
+        let mut costly = advice("fit_for_advising", "helps_at_a_cost", "");
+        let outcome = |goodput_bps, rtt_us, retransmitted| {
+            let text = format!(
+                r#"{{"direction": "up", "goodput_bps": {goodput_bps}, "rtt_p50_us": {rtt_us},
+                "rtt_p99_us": {rtt_us}, "retransmitted": {retransmitted}}}"#
+            );
+            serde_json::from_str(&text).unwrap()
+        };
+        costly.unchanged.outcomes = vec![outcome(40e6, 150_000, 0.0)];
+        costly.tried.push(costly.tried[0].clone());
+        costly.tried[0].outcomes = vec![outcome(48e6, 170_000, 0.0)];
+        costly.tried[1].outcomes = vec![outcome(40e6, 150_000, 0.2)];
+        let all = offers(&costly, &none, true);
+        let places: Vec<_> = all.iter().map(|offer| offer.advised).collect();
+        assert_eq!(places, [Some(1), Some(0)]);
     }
 
     #[test]

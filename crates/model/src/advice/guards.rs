@@ -5,7 +5,7 @@
 //! significant difference. With other bounds in the proof, it would undo what the trial advises, or
 //! keep what the trial calls a cost.
 
-use super::AdviceFigure;
+use super::{AdviceFigure, Outcome};
 
 /// Logarithm of a ratio up to which a change counts as none, so that no change wins the tie: more
 /// than the 2 % by which settings of hosts and rates of twins differ.
@@ -45,6 +45,15 @@ pub fn is_beyond(figure: AdviceFigure, before: f64, after: f64, goodput: f64) ->
         }
         AdviceFigure::Retransmitted => after > (RETRANSMITTED.0 * before).max(RETRANSMITTED.1),
     }
+}
+
+/// Returns the figures of a direction that are worse beyond their bounds.
+pub fn beyond(before: &Outcome, after: &Outcome) -> impl Iterator<Item = AdviceFigure> {
+    let goodput = after.goodput_bps / before.goodput_bps.max(1.0);
+    AdviceFigure::ALL.into_iter().filter(move |figure| {
+        let both = before.value(*figure).zip(after.value(*figure));
+        both.is_some_and(|(before, after)| is_beyond(*figure, before, after, goodput))
+    })
 }
 
 /// Returns the gain of a loaded RTT, µs: the logarithm of the ratio, in which what is not

@@ -172,20 +172,16 @@ pub(super) fn broken(
 
 /// The figures that are worse beyond their bounds, of those measured before and after.
 fn costs(a: &Outcome, b: &Outcome) -> impl Iterator<Item = Text> {
-    let goodput = b.goodput_bps / a.goodput_bps.max(1.0);
-    let beyond = move |figure: AdviceFigure| {
+    guards::beyond(a, b).filter_map(|figure| {
         let (before, after) = (a.value(figure)?, b.value(figure)?);
-        guards::is_beyond(figure, before, after, goodput).then(|| {
-            text!(
-                "{direction}: {figure} goes from {before} to {after}",
-                direction = a.direction,
-                figure = figure.measured(),
-                before = figure.value(before),
-                after = figure.value(after)
-            )
-        })
-    };
-    AdviceFigure::ALL.into_iter().filter_map(beyond)
+        Some(text!(
+            "{direction}: {figure} goes from {before} to {after}",
+            direction = a.direction,
+            figure = figure.measured(),
+            before = figure.value(before),
+            after = figure.value(after)
+        ))
+    })
 }
 
 /// Remark on a bound of the user's; `None` if it holds.
