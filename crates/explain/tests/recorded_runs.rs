@@ -103,3 +103,15 @@ fn processors_of_one_host_are_not_attributed_to_a_path() {
     let summary = findings.summary.to_string();
     assert!(summary.starts_with("Both ends are one host"), "{summary}");
 }
+
+/// Case 4 with the quick plan: at its start, bbr alone sent 1.2 ms of packets ahead into the fq of
+/// its host, which has room for 100 of a flow. "fq drops packets" was the first finding, and the
+/// loss of 1 % that holds cubic at 34 Mbit/s was open.
+#[test]
+fn packets_that_only_bbr_loses_in_its_own_queue_do_not_explain_cubic() {
+    let findings = findings("bbr-overfills-fq-1gbit");
+    assert_eq!(codes(&findings)[0], "random-loss", "{findings:#?}");
+    for code in ["fq-flow-limit", "host-queue-drops"] {
+        assert!(!codes(&findings).contains(&code), "{findings:#?}");
+    }
+}

@@ -29,13 +29,23 @@ impl Drops {
     }
 }
 
-/// Increase of the counters of a kind; `None` if their group was not read.
-pub(super) fn drops<'a>(
-    host: &Host<'a>,
-    samples: &[&'a Sample],
-    kind: CounterKind,
-) -> Option<Drops> {
-    Some(compared(host, host.counter_increase(samples, kind)?))
+/// Increase of the counters of a kind, and TCP's retransmissions, under the congestion controls that
+/// the senders use by default: bbr starts at 2.9 times the rate that it found, and on a fast line
+/// fills a queue that nothing else does. `None` if their group was not read.
+pub(super) fn drops(host: &Host<'_>, kind: CounterKind) -> Option<Drops> {
+    let mut samples = Vec::new();
+    let mut again = Vec::new();
+    for direction in host.view().directions() {
+        let Some(default) = direction.default_load() else {
+            continue;
+        };
+        for load in direction.loads().iter().filter(|l| l.cc == default.cc) {
+            samples.extend(direction.samples_of(load));
+            again.extend(load.retransmits);
+        }
+    }
+    let lost = host.counter_increase(&samples, kind)?;
+    Some(of_retransmitted(lost, &again))
 }
 
 /// Datagrams that UDP sockets of a host dropped; `None` if the counters were not read.
@@ -57,6 +67,10 @@ pub(super) fn udp_socket_drops<'a>(host: &Host<'a>, samples: &[&'a Sample]) -> O
 fn compared(host: &Host<'_>, lost: f64) -> Drops {
     let directions = host.view().directions();
     let again: Vec<f64> = directions.iter().filter_map(|w| w.retransmits()).collect();
+    of_retransmitted(lost, &again)
+}
+
+fn of_retransmitted(lost: f64, again: &[f64]) -> Drops {
     let again = (!again.is_empty()).then(|| again.iter().sum::<f64>());
     Drops {
         lost,

@@ -48,15 +48,21 @@ fn actions(scope: &Scope) -> Vec<Action> {
 }
 
 fn test(host: &Host) -> Verdict {
-    let samples = host.view().tcp_samples();
-    let Some(found) = drops(host, &samples, CounterKind::FlowLimitDrops) else {
+    let kind = CounterKind::FlowLimitDrops;
+    let all = host.counter_increase(&host.view().tcp_samples(), kind);
+    let Some((all, found)) = all.zip(drops(host, kind)) else {
         return undecided(
             text!("the counters of this host's queues were not read"),
             text!("the same plan with pathtwin on Linux as this end"),
         );
     };
-    if found.lost == 0.0 {
+    if all == 0.0 {
         return ruled_out(text!("no flow exceeded the flow limit of an fq queue"));
+    }
+    if found.lost == 0.0 {
+        return ruled_out(text!(
+            "fq dropped packets of a flow only while another congestion control was tried"
+        ));
     }
     if !found.explain() {
         return ruled_out(text!(

@@ -52,14 +52,13 @@ pub(super) const CAUSE: Cause = Cause {
 
 /// Returns the actions, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
-    let (Some(view), Some(host)) = (scope.view(), scope.here()) else {
+    let Some(host) = scope.here() else {
         return PLACES.map(|(kind, _)| limit(None, kind)).into();
     };
-    let samples = view.tcp_samples();
     let mut limits: Vec<(f64, Action)> = PLACES
         .iter()
         .filter_map(|(kind, _)| {
-            let found = drops(&host, &samples, *kind)?;
+            let found = drops(&host, *kind)?;
             found
                 .explain()
                 .then(|| (found.lost, limit(Some(&host), *kind)))
@@ -75,7 +74,6 @@ fn test(host: &Host) -> Verdict {
         let of = || dir.utilization(&dir.default_load()?);
         of().is_some_and(|f| f >= FULL)
     });
-    let samples = view.tcp_samples();
     let mut read = false;
     let mut evidence = Vec::new();
     let mut worst: Option<(f64, Text)> = None;
@@ -83,7 +81,7 @@ fn test(host: &Host) -> Verdict {
     let shaped = leftover_shaper::shaper(host).is_some();
     let places = PLACES.into_iter();
     for (kind, what) in places.filter(|(kind, _)| !(shaped && *kind == CounterKind::QueueDrops)) {
-        let Some(found) = drops(host, &samples, kind) else {
+        let Some(found) = drops(host, kind) else {
             continue;
         };
         read = true;
