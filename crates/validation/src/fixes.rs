@@ -86,6 +86,13 @@ impl Try {
     }
 }
 
+impl Try {
+    /// The figures that became worse beyond their bounds.
+    pub fn beyond(&self) -> impl Iterator<Item = &Proved> {
+        self.figures.iter().filter(|f| f.is_beyond(&self.figures))
+    }
+}
+
 impl Fixed {
     /// Returns true if the path is healthy.
     pub fn is_healthy(&self) -> bool {

@@ -77,9 +77,7 @@ fn count(score: &mut Score, kept: &Try, again: Option<&Try>) {
         score
             .again
             .add(again.decision.is_some_and(Decision::is_kept));
-        score
-            .not_worse
-            .add(!again.figures.iter().any(|f| f.is_beyond(&again.figures)));
+        score.not_worse.add(again.beyond().next().is_none());
     }
 }
 
