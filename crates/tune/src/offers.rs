@@ -117,8 +117,8 @@ impl Tries {
     }
 }
 
-/// Tries offers until one is kept. Of predicted remedies one of each kind (harmless, or at a cost) is
-/// measured; the others follow if the hosts cannot have it. It also ends if `attempt` returns
+/// Tries offers until one is kept. Of predicted remedies one of each kind (harmless, or at a cost)
+/// is measured; the others follow if the hosts cannot have it. It also ends if `attempt` returns
 /// `None`, because the user stops, or if a change was not undone correctly.
 ///
 /// # Errors
@@ -293,8 +293,8 @@ mod tests {
         assert_eq!(taken(&both, true), [Some(0)]);
     }
 
-    /// bbr on both ends was undone on a path where it was needed on one: there it gained a fifth, for
-    /// a tenth of the delay.
+    /// bbr on both ends was undone on a path where it was needed on one: there it gained a fifth,
+    /// for a tenth of the delay.
     #[test]
     fn of_costly_remedies_those_that_a_proof_would_keep_come_first() {
         let none = findings(Severity::High, Vec::new());
@@ -333,8 +333,8 @@ mod tests {
         assert_eq!(advised(&advice), Some(1));
     }
 
-    /// A recipe with a queue that older kernels lack was the best on some lab paths, and the only one
-    /// tried.
+    /// A recipe with a queue that older kernels lack was the best on some lab paths, and the only
+    /// one tried.
     #[test]
     fn the_next_best_follows_if_the_hosts_cannot_have_the_best_and_not_if_it_was_measured() {
         let none = findings(Severity::High, Vec::new());

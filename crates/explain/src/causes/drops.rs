@@ -29,9 +29,9 @@ impl Drops {
     }
 }
 
-/// Increase of the counters of a kind, and TCP's retransmissions, under the congestion controls that
-/// the senders use by default: bbr starts at 2.9 times the rate that it found, and on a fast line
-/// fills a queue that nothing else does. `None` if their group was not read.
+/// Increase of the counters of a kind, and TCP's retransmissions, under the congestion controls
+/// that the senders use by default: bbr starts at 2.9 times the rate that it found, and on a fast
+/// line fills a queue that nothing else does. `None` if their group was not read.
 pub(super) fn drops(host: &Host<'_>, kind: CounterKind) -> Option<Drops> {
     let mut samples = Vec::new();
     let mut again = Vec::new();

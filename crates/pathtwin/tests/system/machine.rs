@@ -13,8 +13,8 @@ use crate::common::text;
 const SYSTEMD: &str = "/lib/systemd/systemd";
 const NETWORKD: &str = "/lib/systemd/systemd-networkd";
 
-/// Starts the host in a control group of its own: those of the same name of two hosts that run at the
-/// same time would be one.
+/// Starts the host in a control group of its own: those of the same name of two hosts that run at
+/// the same time would be one.
 const START: &str = r#"
 set -eu
 mkdir -p "$1/groups"

@@ -265,8 +265,8 @@ fn scripts(
 }
 
 /// Units of devices exist where udev runs, which it does not in most containers: a service bound to
-/// one would never start there (systemd 252, src/libsystemd/sd-device/device-monitor.c: without this
-/// socket, no device is reported).
+/// one would never start there (systemd 252, src/libsystemd/sd-device/device-monitor.c: without
+/// this socket, no device is reported).
 fn has_device_units(root: &Path) -> bool {
     root.join("run/udev/control").exists()
 }
