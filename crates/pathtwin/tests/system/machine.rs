@@ -148,6 +148,16 @@ impl System {
             println!("skipped: needs root");
             return None;
         }
+        // Root of a container may lack the privileges.
+        let try_all = [
+            "--mount", "--pid", "--net", "--cgroup", "--fork", "sh", "-c",
+        ];
+        let groups = "mount -t cgroup2 cgroup2 /mnt && test -w /mnt/cgroup.procs";
+        let tried = Command::new("unshare").args(try_all).arg(groups).output();
+        if !tried.is_ok_and(|tried| tried.status.success()) {
+            println!("skipped: needs namespaces and control groups of version 2");
+            return None;
+        }
         let disk = tempfile::tempdir().expect("make a folder");
         let system = Self { disk, devices };
         system.install();
