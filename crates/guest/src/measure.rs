@@ -255,6 +255,10 @@ fn third(
     Ok(Some((third, server)))
 }
 
+/// Maximum number of clients of a server at a time; half of them from one address. On a lossy path
+/// the end of a session arrives late, when the next turn of a proof has begun.
+const CLIENTS: usize = 4;
+
 /// Configuration of a server.
 fn config(engine: Engine<'_>, key: &Key, program: &str) -> Config {
     let limits = Limits {
@@ -263,7 +267,10 @@ fn config(engine: Engine<'_>, key: &Key, program: &str) -> Config {
     };
     Config {
         key: key.clone(),
-        admission: Admission::new(limits, Totals::of(1, sys::descriptors::allowed(), None)),
+        admission: Admission::new(
+            limits,
+            Totals::of(CLIENTS, sys::descriptors::allowed(), None),
+        ),
         program: program.to_owned(),
         spacing: match engine.guest {
             true => Spacing::Kernel,

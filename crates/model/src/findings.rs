@@ -74,10 +74,14 @@ impl Findings {
         self.problems().skip(1)
     }
 
+    /// Returns true if no cause was found of what the path lacks, if it lacks anything.
+    pub fn names_no_cause(&self) -> bool {
+        self.problems().next().is_none()
+    }
+
     /// Returns true if the finding is that nothing limits the path.
     pub fn is_healthy(&self) -> bool {
-        self.problems().next().is_none()
-            && self.findings.iter().any(|f| f.code == CauseCode::HEALTHY)
+        self.names_no_cause() && self.findings.iter().any(|f| f.code == CauseCode::HEALTHY)
     }
 }
 

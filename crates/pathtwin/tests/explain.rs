@@ -4,9 +4,13 @@
 
 mod common;
 
-use std::{io::Write, path::PathBuf, process::Stdio};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
 
-use common::{pathtwin, text};
+use common::{copy_program, pathtwin, text};
 use corpus::compose::{Line, Scene, run};
 use model::findings::Findings;
 
@@ -96,7 +100,7 @@ fn a_file_that_is_not_a_run_is_a_usage_error() {
 fn a_build_without_the_checks_reports_the_missing_program() {
     let folder = tempfile::tempdir().unwrap();
     let alone = folder.path().join("pathtwin");
-    std::fs::copy(env!("CARGO_BIN_EXE_pathtwin"), &alone).unwrap();
+    copy_program(Path::new(env!("CARGO_BIN_EXE_pathtwin")), &alone);
     for command in ["explain --corpus corpus", "lab validate", "lab accuracy"] {
         let output = std::process::Command::new(&alone)
             .args(command.split(' '))

@@ -12,7 +12,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use common::{is_root, text};
+use common::{copy_program, is_root, text};
 
 /// At this loss, a loss-based congestion control sends about 1.2 x 1448 bytes / (30 ms x
 /// sqrt(0.01)) = 4.6 Mbit/s (Mathis et al., CCR 1997); bbr fills the line (it reacts from some 20 %
@@ -147,7 +147,9 @@ impl Hosts {
             folder.display(),
             self.pid(2)
         );
-        std::fs::write(&file, script).unwrap();
+        let text = file.with_extension("sh");
+        std::fs::write(&text, script).unwrap();
+        copy_program(&text, &file);
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o700)).unwrap();
         file
     }

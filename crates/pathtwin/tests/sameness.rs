@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use common::{guest, guests_of, is_root, kernel, parse, rows, spec, text};
+use common::{copy_program, guest, guests_of, is_root, kernel, parse, rows, spec, text};
 
 const LOSSY_CUBIC: &str = r#"
 name = "lossy-cubic"
@@ -163,7 +163,7 @@ fn elsewhere(spec: &Path) -> BTreeSet<String> {
         .expect("make a folder");
     let copy = |from: &Path, name: &str| {
         let to = folder.path().join(name);
-        std::fs::copy(from, &to).expect("copy");
+        copy_program(from, &to);
         to
     };
     let program = copy(Path::new(env!("CARGO_BIN_EXE_pathtwin")), "program");

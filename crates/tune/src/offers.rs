@@ -19,9 +19,9 @@ use crate::remedies::is_a_setting;
 /// Maximum number of findings whose remedies are tried.
 const OFFERS: usize = 3;
 
-/// Returns the candidates: the advised remedies, with `at_a_cost` first one that helps at a cost,
-/// if that is worth more. If no twin fits, nothing can be predicted; then the remedies that the
-/// findings propose for an end are tried one by one, and the measurement alone decides.
+/// Returns the candidates in the order in which they are tried. If no twin fits, nothing can be
+/// predicted; then the remedies that the findings propose for an end are tried one by one, and the
+/// measurement alone decides.
 pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advice> {
     if advice.twin != TwinVerdict::DoesNotFit {
         let tried = |place| Advice {
@@ -45,41 +45,33 @@ pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advi
 
 /// The indices of candidates, best first: with `at_a_cost` those that help at a cost and are worth
 /// more than the best harmless one (first those whose cost is to others only, since a proof undoes
-/// the rest as predicted), then the harmless ones, in case the proof finds the cost too
-/// high or a host cannot have the others. Only remedies for the ends, because hosts between them
+/// the rest as predicted), then the harmless ones, in case the proof finds the cost too high or a
+/// host cannot have the others. Only remedies for the ends, because hosts between them
 /// cannot be changed from here; if there are none, the advised one, whose refusal names its host.
 fn best(advice: &Advice, at_a_cost: bool) -> Vec<usize> {
-    let all = |effect| {
-        let is = move |tried: &Tried| tried.effect == effect && is_of_ends(tried);
-        let tried = advice.tried.iter().enumerate();
-        tried
-            .filter(move |(_, tried)| is(tried))
-            .map(|(place, _)| place)
+    let of_ends = |effect| -> Vec<(usize, &Tried)> {
+        let all = advice.tried.iter().enumerate();
+        all.filter(|(_, tried)| tried.effect == effect && is_of_ends(tried))
+            .collect()
     };
-    let worth = |place: usize| advice.tried.get(place).map_or(0.0, |tried| tried.worth);
-    let advised = advice.advised;
-    let first = advised.filter(|place| advice.tried.get(*place).is_some_and(is_of_ends));
-    let others = advised.into_iter().flat_map(|_| all(Effect::Helps));
-    let harmless: Vec<usize> = first
-        .into_iter()
-        .chain(others.filter(|place| Some(*place) != first))
-        .collect();
-    let is_worth = |costly: &usize| harmless.first().is_none_or(|h| worth(*costly) > worth(*h));
-    let costly = at_a_cost
-        .then(|| all(Effect::HelpsAtACost))
-        .into_iter()
-        .flatten();
-    let mut found: Vec<usize> = costly.filter(is_worth).collect();
-    found.sort_by_key(|place| {
-        !advice
-            .tried
-            .get(*place)
-            .is_some_and(|t| is_bearable(advice, t))
-    });
-    found.extend(&harmless);
-    match found.is_empty() {
-        true => advised.into_iter().collect(),
-        false => found,
+    let mut harmless = match advice.advised {
+        Some(_) => of_ends(Effect::Helps),
+        None => Vec::new(),
+    };
+    harmless.sort_by_key(|(place, _)| Some(*place) != advice.advised);
+    let mut costly = match at_a_cost {
+        true => of_ends(Effect::HelpsAtACost),
+        false => Vec::new(),
+    };
+    if let Some((_, harmless)) = harmless.first() {
+        costly.retain(|(_, costly)| costly.worth > harmless.worth);
+    }
+    costly.sort_by_key(|(_, costly)| !is_bearable(advice, costly));
+    let found = costly.iter().chain(&harmless);
+    let places: Vec<usize> = found.map(|(place, _)| *place).collect();
+    match places.is_empty() {
+        true => advice.advised.into_iter().collect(),
+        false => places,
     }
 }
 
@@ -130,10 +122,8 @@ pub fn until_kept<E>(
     let mut tries = Tries::default();
     let mut measured = Vec::new();
     for offer in offers {
-        let Some(best) = offer
-            .advised()
-            .filter(|best| !measured.contains(&best.effect))
-        else {
+        let advised = offer.advised();
+        let Some(best) = advised.filter(|best| !measured.contains(&best.effect)) else {
             continue;
         };
         let Some(done) = attempt(offer, best)? else {

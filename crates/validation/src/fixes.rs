@@ -84,9 +84,7 @@ impl Try {
     fn is_kept(&self) -> bool {
         self.decision.is_some_and(Decision::is_kept)
     }
-}
 
-impl Try {
     /// The figures that became worse beyond their bounds.
     pub fn beyond(&self) -> impl Iterator<Item = &Proved> {
         self.figures.iter().filter(|f| f.is_beyond(&self.figures))

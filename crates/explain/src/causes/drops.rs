@@ -60,16 +60,13 @@ pub(super) fn udp_socket_drops<'a>(host: &Host<'a>, samples: &[&'a Sample]) -> O
         let by_queue = host.counter_increase(sample, CounterKind::QueueDrops);
         Some((errors - by_queue.unwrap_or(0.0)).max(0.0))
     });
-    Some(compared(host, received + sent.sum::<f64>()))
-}
-
-/// Drops of a host compared with TCP's retransmissions.
-fn compared(host: &Host<'_>, lost: f64) -> Drops {
+    let lost = received + sent.sum::<f64>();
     let directions = host.view().directions();
     let again: Vec<f64> = directions.iter().filter_map(|w| w.retransmits()).collect();
-    of_retransmitted(lost, &again)
+    Some(of_retransmitted(lost, &again))
 }
 
+/// Drops compared with TCP's retransmissions in each direction.
 fn of_retransmitted(lost: f64, again: &[f64]) -> Drops {
     let again = (!again.is_empty()).then(|| again.iter().sum::<f64>());
     Drops {

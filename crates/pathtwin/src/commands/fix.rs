@@ -84,7 +84,7 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         ))?;
     }
     // Every change has its risk.
-    let is_unneeded = findings.problems().next().is_none() && !arguments.anyway;
+    let is_unneeded = findings.names_no_cause() && !arguments.anyway;
     if is_text && is_unneeded {
         let why = match findings.is_healthy() {
             true => "Nothing is wrong",

@@ -141,6 +141,13 @@ pub fn sandboxes_of(pid: u32) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Copies a file to execute it, by another process: if this one wrote it, a process that another
+/// test starts meanwhile could inherit the open file, and executing it would fail with `ETXTBSY`.
+pub fn copy_program(from: &Path, to: &Path) {
+    let status = Command::new("cp").args([from, to]).status();
+    assert!(status.expect("run cp").success(), "{}", to.display());
+}
+
 /// The program where programs in the lab find it: the host's temporary folders are hidden from
 /// them.
 pub fn program() -> (Option<tempfile::TempDir>, PathBuf) {
@@ -152,6 +159,6 @@ pub fn program() -> (Option<tempfile::TempDir>, PathBuf) {
     let home = std::env::home_dir().expect("a home folder");
     let folder = tempfile::tempdir_in(home).expect("make a folder");
     let copy = folder.path().join("pathtwin");
-    std::fs::copy(&built, &copy).expect("copy the program");
+    copy_program(&built, &copy);
     (Some(folder), copy)
 }

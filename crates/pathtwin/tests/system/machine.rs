@@ -199,28 +199,20 @@ impl System {
         symlink(format!("{vendor}/multi-user.target"), default).expect("make a link");
         self.file("etc/systemd/system/script.service", SCRIPT);
         self.enabled("script.service", "../script.service", "multi-user.target");
-        let (networkd, online) = (
-            "systemd-networkd.service",
-            "systemd-networkd-wait-online.service",
-        );
-        self.enabled(
-            networkd,
-            &format!("{vendor}/{networkd}"),
-            "multi-user.target",
-        );
-        self.enabled(
-            online,
-            &format!("{vendor}/{online}"),
-            "network-online.target",
-        );
+        for (unit, by) in [
+            ("systemd-networkd.service", "multi-user.target"),
+            (
+                "systemd-networkd-wait-online.service",
+                "network-online.target",
+            ),
+        ] {
+            self.enabled(unit, &format!("{vendor}/{unit}"), by);
+        }
         self.file("etc/systemd/network/10-up0.network", NETWORK);
-        match self.devices {
-            Devices::Udev => {
-                self.file("etc/systemd/system/trigger.service", TRIGGER);
-                self.enabled("trigger.service", "../trigger.service", "sysinit.target");
-            }
-            // Its services need a /sys that can be written.
-            Devices::Container => {}
+        // Its services need a /sys that can be written.
+        if self.devices == Devices::Udev {
+            self.file("etc/systemd/system/trigger.service", TRIGGER);
+            self.enabled("trigger.service", "../trigger.service", "sysinit.target");
         }
     }
 

@@ -2,13 +2,17 @@
 
 use std::{os::unix::fs::PermissionsExt, path::Path, process::Stdio};
 
-use super::{ECN, common::text, ecn, namespace, tune};
+use super::{
+    ECN,
+    common::{copy_program, text},
+    ecn, namespace, tune,
+};
 
 /// The program as a user without privileges, who can execute it and write to a folder.
 fn as_ordinary_user(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let copy = folder.join("pathtwin");
     if !copy.exists() {
-        std::fs::copy(env!("CARGO_BIN_EXE_pathtwin"), &copy).unwrap();
+        copy_program(Path::new(env!("CARGO_BIN_EXE_pathtwin")), &copy);
         std::fs::set_permissions(folder, PermissionsExt::from_mode(0o777)).unwrap();
     }
     let output = std::process::Command::new("setpriv")

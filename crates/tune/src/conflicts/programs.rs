@@ -307,7 +307,10 @@ mod tests {
         ];
         for name in names {
             let program = folder.path().join(name);
-            fs::copy(sleep, &program).unwrap();
+            // By another process: a file that this one wrote could still be open in a process that
+            // another test started meanwhile, and executing it would fail with `ETXTBSY`.
+            let copied = Command::new("cp").arg(sleep).arg(&program).status();
+            assert!(copied.unwrap().success());
             all.push(Command::new(program).arg("600").spawn().unwrap());
         }
         let found = (0..100).find_map(|_| {

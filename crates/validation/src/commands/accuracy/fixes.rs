@@ -103,7 +103,7 @@ fn one(bench: Bench<'_>, scenario: &Scenario) -> Result<Fixed, Failure> {
         tries: Vec::new(),
         again: None,
     };
-    if fixed.found.is_empty() {
+    if findings.names_no_cause() {
         return Ok(fixed);
     }
     let twin = lab.twin(&run)?;
