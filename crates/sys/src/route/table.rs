@@ -30,6 +30,7 @@ const RT_TABLE_UNSPEC: u8 = 0;
 /// reported by the kernel, which rejects some of them (net/ipv4/fib_semantics.c:
 /// `fib_create_info`).
 const SETTABLE_FLAGS: u32 = 2 | 4;
+const RTM_F_CLONED: u32 = 0x200;
 
 /// Number of the main table (`RT_TABLE_MAIN`).
 pub const MAIN: u32 = 254;
@@ -185,7 +186,7 @@ pub fn entries(nl: &mut Netlink) -> Result<Vec<Entry>, NetlinkError> {
     for family in [libc::AF_INET, libc::AF_INET6] {
         let mut m = Message::new(RTM_GETROUTE, 0);
         m.raw(&[family as u8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        all.extend(nl.dump(&mut m, "list routes", settable)?);
+        all.extend(nl.dump(&mut m, "list routes", configured)?);
     }
     all.retain(|entry| entry.table() != Some(LOCAL));
     Ok(all)
@@ -244,6 +245,15 @@ fn name(entry: &Entry) -> String {
         Some((address, length)) => format!("{address}/{length}"),
         None => "of an unknown family".to_owned(),
     }
+}
+
+/// An entry from a dump; `None` for a cached exception, which a dump has too: a path MTU that was
+/// learned or a redirect, for one address (net/ipv4/route.c: `fib_dump_info_fnhe`, Linux 7.2).
+fn configured(payload: &[u8]) -> Option<Entry> {
+    let flags = bytes::u32_at(payload, 8)?;
+    (flags & RTM_F_CLONED == 0)
+        .then(|| settable(payload))
+        .flatten()
 }
 
 /// An entry from a reply, without attributes that the kernel only reports or would refuse.

@@ -1,5 +1,9 @@
 //! Congestion controls of hosts and routes.
 
+use std::{net::UdpSocket, os::fd::AsRawFd};
+
+use sys::Netns;
+
 use super::*;
 
 /// `ip route change … congctl X` drops all other metrics.
@@ -43,6 +47,44 @@ fn a_prefix_without_a_route_gets_one_and_loses_it_again() {
     });
     assert!(rollback.is_complete(), "{rollback}");
     assert_eq!(sh("ip route show"), before);
+}
+
+/// A dump of the routes has learned path MTUs as entries for one address. One was taken for the new
+/// route, so that the change failed and its route stayed.
+#[test]
+fn a_learned_path_mtu_is_not_taken_for_a_route() {
+    if !scene() {
+        return;
+    }
+    let router = Netns::create().unwrap();
+    let (own, fd) = (std::process::id(), router.fd().as_raw_fd());
+    sh(&format!("ip link set v1 netns /proc/{own}/fd/{fd}"));
+    let line = || {
+        sh("ip addr add 10.1.0.2/24 dev v1 && ip link set v1 up \
+            && ip link add d0 mtu 1300 type veth peer name d1 && ip addr add 10.9.0.1/24 dev d0 \
+            && ip link set d0 up && ip link set d1 up \
+            && echo 1 >/proc/sys/net/ipv4/ip_forward");
+    };
+    router.run(line).unwrap();
+    sh("ip route add 10.9.0.0/24 via 10.1.0.2 metric 100");
+    let socket = UdpSocket::bind("10.1.0.1:0").unwrap();
+    let is_learned = || {
+        // The first one fails once the answer to an earlier one arrived.
+        let _ = socket.send_to(&[0; 1400], "10.9.0.2:9");
+        std::thread::sleep(Duration::from_millis(10));
+        sh("ip route get 10.9.0.2").contains("mtu 1300")
+    };
+    assert!((0..500).any(|_| is_learned()));
+    let before = sh("ip route show table all");
+    let rollback = applied(&[cc("reno", "route:10.9.0.2/32")], || {
+        let own = sh("ip route show 10.9.0.2/32");
+        assert!(
+            own.contains("via 10.1.0.2") && own.contains("congctl reno"),
+            "{own}"
+        );
+    });
+    assert!(rollback.is_complete(), "{rollback}");
+    assert_eq!(sh("ip route show table all"), before);
 }
 
 #[test]

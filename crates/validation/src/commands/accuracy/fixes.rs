@@ -26,8 +26,8 @@ use validation::fixes::{self, Fixed, Try};
 use super::Bench;
 use crate::commands::corpus;
 
-/// Budget of each search for a twin, and of each trial on it.
-const BUDGET: Duration = Duration::from_secs(60);
+/// Budget of each search for a twin, and of each trial on it: the default of `fix`.
+const BUDGET: Duration = Duration::from_secs(120);
 /// Offset of the seed for the repetition of a kept change.
 const AGAIN: u64 = 10_000;
 
