@@ -7,8 +7,7 @@ use model::{
     change::{Origin, Setting},
     facts::HostFacts,
     findings::Findings,
-    net::Side,
-    remedy::{Action, NoSetting, Remedy},
+    remedy::{Action, Location, NoSetting, Remedy, RemedyClass},
     text,
     text::Text,
 };
@@ -77,10 +76,11 @@ impl Place {
     }
 }
 
-/// The settings of one end for a group of remedies, such as those of an Advice.
-pub fn settings_of_all(remedies: &[Remedy], side: Side, place: &Place) -> Remedies {
+/// The settings of one host for a group of remedies, such as those of an Advice.
+pub fn settings_of_all(remedies: &[Remedy], host: impl Into<Location>, place: &Place) -> Remedies {
+    let host = host.into();
     let mut all = Remedies::default();
-    for remedy in remedies.iter().filter(|r| r.on.side() == Some(side)) {
+    for remedy in remedies.iter().filter(|r| r.on == host) {
         match settings(&remedy.action, place) {
             Ok(settings) => all.settings.extend(settings.into_iter().map(|s| (s, None))),
             Err(why) => all.not.push(text!(
@@ -93,25 +93,20 @@ pub fn settings_of_all(remedies: &[Remedy], side: Side, place: &Place) -> Remedi
     all
 }
 
-/// The settings of one end for the findings of a Run: of each finding the first remedy, which is
-/// the most effective, if it belongs to that end.
-pub fn settings_of(findings: &Findings, side: Side) -> Remedies {
+/// The settings of one host for the findings of a Run: of each finding the first remedy, which is
+/// the most effective, if it belongs to that host.
+pub fn settings_of(findings: &Findings, host: Location) -> Remedies {
     let mut all = Remedies::default();
     for finding in &findings.findings {
         for remedy in &finding.remedies {
-            if remedy.on.side() != Some(side) {
-                all.not.push(text!(
-                    "{code}: {remedy} belongs to the {host}, not to this host",
-                    code = &finding.code,
-                    remedy = remedy.sentence(),
-                    host = remedy.on
-                ));
+            if remedy.on != host {
+                all.not.push(belongs_elsewhere(&finding.code, remedy, host));
                 continue;
             }
             match settings(&remedy.action, &Place::default()) {
                 Ok(settings) => {
                     for setting in settings {
-                        add(&mut all, setting, &finding.code, side);
+                        add(&mut all, setting, &finding.code, host);
                     }
                     break;
                 }
@@ -129,8 +124,30 @@ pub fn settings_of(findings: &Findings, side: Side) -> Remedies {
     all
 }
 
+/// The reason why a remedy is not for `this` host.
+fn belongs_elsewhere(code: &CauseCode, remedy: &Remedy, this: Location) -> Text {
+    let is_forwarded_only = this == Location::Router
+        && remedy.on.side().is_some()
+        && remedy.class() == RemedyClass::CongestionControl;
+    match is_forwarded_only {
+        true => text!(
+            "{code}: {remedy} belongs to the {host}: connections use the congestion control of the \
+             host that sends, never that of a router that forwards them",
+            code = code,
+            remedy = remedy.sentence(),
+            host = remedy.on
+        ),
+        false => text!(
+            "{code}: {remedy} belongs to the {host}, not to this host",
+            code = code,
+            remedy = remedy.sentence(),
+            host = remedy.on
+        ),
+    }
+}
+
 /// The first finding that proposes a value for a place wins: findings are in order of importance.
-fn add(all: &mut Remedies, setting: Setting, code: &CauseCode, side: Side) {
+fn add(all: &mut Remedies, setting: Setting, code: &CauseCode, host: Location) {
     if let Some((held, _)) = all.settings.iter().find(|(s, _)| s.is_same_place(&setting)) {
         if *held != setting {
             all.not.push(text!(
@@ -142,11 +159,11 @@ fn add(all: &mut Remedies, setting: Setting, code: &CauseCode, side: Side) {
         }
         return;
     }
-    let origin = Origin {
+    let origin = host.side().map(|side| Origin {
         finding: code.clone(),
         side,
-    };
-    all.settings.push((setting, Some(origin)));
+    });
+    all.settings.push((setting, origin));
 }
 
 /// Returns true if an action is a change of a host's settings that can be made, if its device is

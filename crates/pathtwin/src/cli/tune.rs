@@ -121,7 +121,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "FILE", requires = "end")]
     pub(crate) findings: Option<String>,
 
-    /// End of that run that this host is
+    /// Host of that run that this host is
     #[arg(long, value_enum)]
     pub(crate) end: Option<End>,
 
@@ -146,13 +146,15 @@ fn udp_gro_forwarding(text: &str) -> Result<Several, SettingError> {
     Setting::parse_udp_gro_forwarding(text).map(Several)
 }
 
-/// An end of a run.
+/// A host of the path of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum End {
     /// The host that ran `measure`
     Near,
     /// The host that ran `serve`
     Far,
+    /// A router between them, which forwards their connections
+    Router,
 }
 
 /// Output format.

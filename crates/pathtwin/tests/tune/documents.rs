@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use model::{
-    remedy::{Action, Location, Remedy},
+    remedy::{Action, CcScope, Location, Remedy},
     text,
 };
 use serde_json::json;
@@ -12,14 +12,18 @@ use super::{ecn, namespace, tune};
 
 /// Findings of a path with 100 Mbit/s down and 20 Mbit/s up that propose ECN for the near host.
 fn findings(folder: &Path) -> PathBuf {
-    let text = text!("a test");
     let remedy = Remedy::new(Action::Ecn { on: true }, Location::Near, text!("a test"));
+    findings_with(folder, &[remedy])
+}
+
+fn findings_with(folder: &Path, remedies: &[Remedy]) -> PathBuf {
+    let text = text!("a test");
     let findings = json!({
         "schema": 2, "program": "test", "run": "r", "summary": text,
         "capacity": {"down_bps": 100e6, "up_bps": 20e6},
         "findings": [{
             "code": "bufferbloat-remote", "title": text, "severity": "high",
-            "confidence": 0.9, "says": text, "evidence": [], "remedies": [remedy],
+            "confidence": 0.9, "says": text, "evidence": [], "remedies": remedies,
         }],
     });
     let file = folder.join("findings.json");
@@ -58,6 +62,36 @@ fn remedies_of_findings_are_applied_on_their_own_host_only() {
         message.contains("not changed: net.ipv4.tcp_ecn = 1"),
         "{message}"
     );
+}
+
+/// Case 1: BBR was set on a router that forwards, where it has no effect.
+#[test]
+fn a_congestion_control_is_refused_at_a_router_that_forwards() {
+    if !namespace() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("journal");
+    let bbr = Action::CongestionControl {
+        cc: "bbr".into(),
+        scope: CcScope::Host,
+    };
+    let remedies = [
+        Remedy::new(bbr, Location::Near, text!("it sends")),
+        Remedy::new(
+            Action::MssClamp { bytes: None },
+            Location::Router,
+            text!("a test"),
+        ),
+    ];
+    let file = findings_with(folder.path(), &remedies);
+    let of = ["--findings", file.to_str().unwrap(), "--end", "router"];
+    let (code, message) = tune(&journal, &[&["plan"], &of[..]].concat());
+    assert_eq!(code, Some(0), "{message}");
+    let why = "belongs to the near host: connections use the congestion control of the host that \
+               sends, never that of a router that forwards them";
+    assert!(message.contains(why), "{message}");
+    assert!(message.contains("MSS"), "{message}");
 }
 
 /// The kernel at hand may lack the queue; then the refusal names the setting with its rate.

@@ -18,6 +18,7 @@ use model::{
     job::ProveOutput,
     net::Side,
     plan::Plan,
+    remedy::Location,
     run::Run,
     text,
     text::Text,
@@ -58,7 +59,7 @@ pub(super) fn prove(
     let is_on_far = best.is_on(Side::Far);
     let line = far.control().ip();
     let toward = arguments.far.via.first().copied().unwrap_or(line);
-    let near = wanted::of_end(&best.remedies, Side::Near, line, toward)?;
+    let near = wanted::of_host(&best.remedies, Location::Near, line, toward)?;
     let near = match wanted::plan_of(near) {
         Err(TuneError::Refused(all)) => {
             let all = all.iter().map(Refusal::text);

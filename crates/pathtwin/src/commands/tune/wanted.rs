@@ -9,11 +9,10 @@ use std::{
 use anyhow::{Context, anyhow};
 use model::{
     advice::Advice,
-    capacity::LineCapacity,
+    capacity::{LineCapacity, PathCapacity},
     change::{Change, Origin, Setting, SettingError},
     findings::Findings,
-    net::Side,
-    remedy::{Flow, Remedy},
+    remedy::{Flow, Location, Remedy},
 };
 use tune::{Live, Operation, Place, Request, TuneError};
 
@@ -140,27 +139,27 @@ impl Proposed {
         }
     }
 
-    fn of_findings(name: &str, side: Side) -> Result<Self, Failure> {
+    fn of_findings(name: &str, host: Location) -> Result<Self, Failure> {
         let findings = Findings::parse(&text_of(name)?)
             .with_context(|| name.to_owned())
             .map_err(|e| Failure::new(code::USE, e))?;
-        let remedies = tune::settings_of(&findings, side);
+        let remedies = tune::settings_of(&findings, host);
         for not in &remedies.not {
             format::say(format_args!("not changed: {not}"));
         }
         Ok(Self {
             settings: remedies.settings,
-            line: findings.capacity.of_end(side),
+            line: capacity(findings.capacity, host),
         })
     }
 
     /// The remedies that an Advice has for this end, with the devices on the route to the other.
-    fn of_advice(name: &str, side: Side, toward: IpAddr) -> Result<Self, Failure> {
+    fn of_advice(name: &str, host: Location, toward: IpAddr) -> Result<Self, Failure> {
         let advice = Advice::parse(&text_of(name)?)
             .with_context(|| name.to_owned())
             .map_err(|e| Failure::new(code::USE, e))?;
         let settings = match advice.advised() {
-            Some(best) => of_end(&best.remedies, side, toward, toward)?,
+            Some(best) => of_host(&best.remedies, host, toward, toward)?,
             None => {
                 format::say(format_args!("the advice is to change nothing"));
                 Wanted::new()
@@ -168,34 +167,41 @@ impl Proposed {
         };
         Ok(Self {
             settings,
-            line: advice.capacity.of_end(side),
+            line: capacity(advice.capacity, host),
         })
     }
 }
 
-/// The settings of an end for remedies. `line` is the other end's address on the path itself,
+/// What an end sends or receives; unknown of a router, whose place on the path is not known.
+fn capacity(path: PathCapacity, host: Location) -> LineCapacity {
+    host.side()
+        .map_or_else(LineCapacity::default, |side| path.of_end(side))
+}
+
+/// The settings of a host for remedies. `line` is the other end's address on the path itself,
 /// `toward` that of the connections.
-pub(crate) fn of_end(
+pub(crate) fn of_host(
     remedies: &[Remedy],
-    side: Side,
+    host: Location,
     line: IpAddr,
     toward: IpAddr,
 ) -> Result<Wanted, Failure> {
-    let mut host = Live::open().map_err(TuneError::from)?;
+    let mut live = Live::open().map_err(TuneError::from)?;
     let tunnel = (toward != line).then_some(toward);
-    let place = Place::of(&mut host, Some(line), tunnel).map_err(TuneError::from)?;
-    let found = tune::settings_of_all(remedies, side, &place);
+    let place = Place::of(&mut live, Some(line), tunnel).map_err(TuneError::from)?;
+    let found = tune::settings_of_all(remedies, host, &place);
     for not in &found.not {
         format::say(format_args!("not changed: {not}"));
     }
     Ok(found.settings)
 }
 
-impl From<End> for Side {
+impl From<End> for Location {
     fn from(end: End) -> Self {
         match end {
-            End::Near => Side::Near,
-            End::Far => Side::Far,
+            End::Near => Location::Near,
+            End::Far => Location::Far,
+            End::Router => Location::Router,
         }
     }
 }
