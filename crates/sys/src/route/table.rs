@@ -30,6 +30,7 @@ const RT_TABLE_UNSPEC: u8 = 0;
 /// reported by the kernel, which rejects some of them (net/ipv4/fib_semantics.c:
 /// `fib_create_info`).
 const SETTABLE_FLAGS: u32 = 2 | 4;
+/// Flag of a cached exception (include/uapi/linux/rtnetlink.h).
 const RTM_F_CLONED: u32 = 0x200;
 
 /// Number of the main table (`RT_TABLE_MAIN`).
@@ -250,10 +251,10 @@ fn name(entry: &Entry) -> String {
 /// An entry from a dump; `None` for a cached exception, which a dump has too: a path MTU that was
 /// learned or a redirect, for one address (net/ipv4/route.c: `fib_dump_info_fnhe`, Linux 7.2).
 fn configured(payload: &[u8]) -> Option<Entry> {
-    let flags = bytes::u32_at(payload, 8)?;
-    (flags & RTM_F_CLONED == 0)
-        .then(|| settable(payload))
-        .flatten()
+    match bytes::u32_at(payload, 8)? & RTM_F_CLONED {
+        0 => settable(payload),
+        _ => None,
+    }
 }
 
 /// An entry from a reply, without attributes that the kernel only reports or would refuse.

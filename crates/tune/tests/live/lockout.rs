@@ -3,7 +3,6 @@
 use std::{
     io::{Read, Write},
     net::{TcpListener, TcpStream},
-    os::fd::AsRawFd,
 };
 
 use model::capacity::LineCapacity;
@@ -27,12 +26,7 @@ impl Far {
         if !scene() {
             return None;
         }
-        let ns = Netns::create().unwrap();
-        let fd = ns.fd().as_raw_fd();
-        sh(&format!(
-            "ip link set v1 netns /proc/{}/fd/{fd}",
-            std::process::id()
-        ));
+        let ns = other_host();
         let listener = ns.run(|| {
             sh("ip addr add 10.1.0.2/24 dev v1 && ip link set v1 up");
             TcpListener::bind(TARGET).unwrap()

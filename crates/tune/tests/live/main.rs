@@ -13,7 +13,7 @@ mod routes;
 mod settings;
 mod typed;
 
-use std::{path::Path, process::Command, time::Duration};
+use std::{os::fd::AsRawFd, path::Path, process::Command, time::Duration};
 
 use model::change::{Change, ProcessId, Setting, State, parse::Scope};
 use sys::{Netns, process::Process};
@@ -41,6 +41,14 @@ fn scene() -> bool {
         sh(line);
     }
     true
+}
+
+/// Moves `v1`, the other end of the scene's device, into a host of its own.
+fn other_host() -> Netns {
+    let ns = Netns::create().unwrap();
+    let (own, fd) = (std::process::id(), ns.fd().as_raw_fd());
+    sh(&format!("ip link set v1 netns /proc/{own}/fd/{fd}"));
+    ns
 }
 
 fn sh(line: &str) -> String {

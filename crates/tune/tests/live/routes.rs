@@ -1,8 +1,6 @@
 //! Congestion controls of hosts and routes.
 
-use std::{net::UdpSocket, os::fd::AsRawFd};
-
-use sys::Netns;
+use std::net::UdpSocket;
 
 use super::*;
 
@@ -56,9 +54,7 @@ fn a_learned_path_mtu_is_not_taken_for_a_route() {
     if !scene() {
         return;
     }
-    let router = Netns::create().unwrap();
-    let (own, fd) = (std::process::id(), router.fd().as_raw_fd());
-    sh(&format!("ip link set v1 netns /proc/{own}/fd/{fd}"));
+    let router = other_host();
     let line = || {
         sh("ip addr add 10.1.0.2/24 dev v1 && ip link set v1 up \
             && ip link add d0 mtu 1300 type veth peer name d1 && ip addr add 10.9.0.1/24 dev d0 \
