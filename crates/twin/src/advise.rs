@@ -16,7 +16,7 @@ mod trial;
 use std::cmp::Reverse;
 
 use model::{
-    advice::{Advice, NotTried, Origin, guards::GAIN},
+    advice::{Advice, Change, NotTried, Origin, Outcome, guards::GAIN},
     job::Bench,
     net::Direction,
     path::{Limit, Path},
@@ -27,7 +27,7 @@ use model::{
 
 use self::{
     field::{Arm, Field},
-    judge::Worth,
+    judge::{Pair, Worth},
     recipe::{Candidate, candidates},
     rounds::{COMBINED, Round, rounds, runs, survivors},
 };
@@ -37,6 +37,7 @@ use crate::{
 };
 
 pub use objective::Objective;
+pub use trial::outcome;
 
 /// Members on which remedies are tried.
 const MEMBERS: usize = 3;
@@ -276,6 +277,17 @@ fn same(a: &[Path], b: &[Path]) -> bool {
 /// comparable: the plan of the trials, with the congestion control of each host.
 pub fn turns(twin: &Twin) -> Plan {
     trial::of_hosts(&twin.path)
+}
+
+/// Changes of figures that an Advice states for a remedy, with intervals, from its pairs: outcomes on
+/// paths of the twin without it and with it, for the same seed.
+pub fn stated(twin: &Twin, pairs: &[[Outcome; 2]]) -> Vec<Change> {
+    let pairs = pairs.iter().map(|[before, after]| Pair {
+        member: 0,
+        before: std::slice::from_ref(before),
+        after: std::slice::from_ref(after),
+    });
+    predicted::changes(&pairs.collect::<Vec<_>>(), twin)
 }
 
 /// The members with the highest weight; the best path if there are none.

@@ -29,7 +29,7 @@ mod search;
 mod statistics;
 mod verdict;
 
-pub use advise::{Objective, Trials, turns};
+pub use advise::{Objective, Trials, outcome, stated, turns};
 pub use error::{Missing, TwinError};
 pub use fit::{Budget, Fit};
 pub use model::job::{Bench, Outcome, Stopped};

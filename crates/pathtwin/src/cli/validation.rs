@@ -33,7 +33,7 @@ pub struct Accuracy {
     #[arg(long, value_name = "N", conflicts_with = "coverage")]
     pub pairs: Option<usize>,
     /// Check twins instead of the errors, on this many random paths: fitted to cubic and UDP alone,
-    /// then asked for bbr, eight flows, shapers and a larger buffer
+    /// then asked for bbr, eight flows, shapers, a larger buffer and a small MTU
     #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs"])]
     pub twins: Option<usize>,
     /// Check explain instead of the errors, on this many drawn scenarios whose true causes are
@@ -65,15 +65,15 @@ pub struct Accuracy {
     /// With --pairs: runs without a change, and half as many of each kind with one
     #[arg(long, value_name = "N", default_value_t = 33)]
     pub runs: usize,
-    /// Write every run, and every comparison, to this folder; with --pairs, --causes, --fixes and
-    /// --watch, reuse those that exist
+    /// Write every run, and every comparison, to this folder; with --pairs, --twins, --causes,
+    /// --fixes and --watch, reuse those that exist
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Runs in parallel; default: one per processor
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// Output format of --causes and --fixes: tables, or one line a scenario
-    #[arg(long, value_enum, default_value_t = Format::Text, conflicts_with_all = ["coverage", "pairs", "twins"])]
+    /// Output format of --twins, --causes and --fixes: tables, or one line a path
+    #[arg(long, value_enum, default_value_t = Format::Text, conflicts_with_all = ["coverage", "pairs"])]
     pub output: Format,
 }
 

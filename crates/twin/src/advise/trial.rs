@@ -156,7 +156,8 @@ pub(super) fn outcomes(run: &Run) -> Option<Vec<Outcome>> {
         .collect()
 }
 
-fn outcome(run: &Run, direction: Direction) -> Option<Outcome> {
+/// Returns the outcome of the first TCP load of a direction alone; `None` if there is no valid one.
+pub fn outcome(run: &Run, direction: Direction) -> Option<Outcome> {
     let sample = tcp(run, direction)?;
     let value = |kind| analysis::figures::value(sample, kind);
     Some(Outcome {

@@ -2,6 +2,8 @@
 //! on the effect of other loads and remedies there.
 
 mod draw;
+mod order;
+mod stated;
 mod table;
 
 use analysis::{
@@ -11,15 +13,18 @@ use analysis::{
 use model::{
     cell::{Buffer, Cell, Queue},
     net::{Direction, Layer, LoadDirection, Side},
-    path::{Limit, Parameter, Path, PathError, Trial},
+    path::{self, Limit, Path, PathError, Trial},
     plan::{Measurement, Plan, Repeats, Step},
     remedy::{Action, Bottleneck, CcScope, Discipline, Flow, Remedy, shaped_bps},
     run::{FigureKind, Run, StepKind},
     text::Text,
+    twin::TwinVerdict,
     units::{Bytes, Rate, Seed},
 };
+use serde::{Deserialize, Serialize};
 
 pub use draw::{Drawn, draw};
+pub use stated::{Stated, stated};
 pub use table::markdown;
 
 /// Returns the plan measured on each path: cubic alone, and UDP.
@@ -79,7 +84,8 @@ fn times(repeats: u32) -> Repeats {
 pub const SEEDS: std::ops::Range<u64> = 101..104;
 
 /// A question about the goodput in the down direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Question {
     /// Cubic, one flow: the load of the fit.
     Unchanged,
@@ -93,17 +99,20 @@ pub enum Question {
     FqCodel,
     /// Four times the buffer; of a plain queue only.
     LargerBuffer,
+    /// The MTU that is often recommended, 1280 bytes: of the tunnel, else of the link.
+    SmallMtu,
 }
 
 impl Question {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Unchanged,
         Self::Bbr,
         Self::EightFlows,
         Self::Cake,
         Self::FqCodel,
         Self::LargerBuffer,
+        Self::SmallMtu,
     ];
 
     /// Short name.
@@ -115,6 +124,7 @@ impl Question {
             Self::Cake => "shaper with cake at 95 %",
             Self::FqCodel => "shaper with fq_codel at 95 %",
             Self::LargerBuffer => "4 times the buffer",
+            Self::SmallMtu => "MTU 1280",
         }
     }
 
@@ -159,6 +169,7 @@ impl Question {
             Self::Cake => shaper(Discipline::Cake),
             Self::FqCodel => shaper(Discipline::FqCodel),
             Self::LargerBuffer => larger(path),
+            Self::SmallMtu => at_sender(small_mtu(path), path),
         }
     }
 }
@@ -168,6 +179,20 @@ fn at_sender(action: Action, path: &Path) -> Option<Path> {
     Remedy::new(action, on, Text::plain("")).apply(path).ok()
 }
 
+fn small_mtu(path: &Path) -> Action {
+    const BYTES: u32 = 1280;
+    match path.tunnel {
+        Some(_) => Action::TunnelMtu {
+            device: None,
+            bytes: Some(BYTES),
+        },
+        None => Action::LinkMtu {
+            device: None,
+            bytes: BYTES,
+        },
+    }
+}
+
 fn larger(path: &Path) -> Option<Path> {
     let mut path = path.clone();
     let line = &mut path.underlay.down;
@@ -175,26 +200,26 @@ fn larger(path: &Path) -> Option<Path> {
     let Some(Buffer::Bytes(bytes)) = line.buffer.as_ref().map(|b| b.value) else {
         return None;
     };
-    line.buffer = Some(Parameter::given(Buffer::Bytes(Bytes(4 * bytes.0))));
+    line.buffer = Some(path::Parameter::given(Buffer::Bytes(Bytes(4 * bytes.0))));
     fifo.then_some(path)
 }
 
-/// The cells of a question on a path, one a seed.
+/// The cells of a question on a path, one for each of some of [`SEEDS`].
 ///
 /// # Errors
 /// The lab can make no such path.
-pub fn cells(path: &Path) -> Result<Vec<Cell>, PathError> {
+pub fn cells(path: &Path, seeds: std::ops::Range<u64>) -> Result<Vec<Cell>, PathError> {
     let of = |seed| {
         path.cell(&Trial {
             seed: Seed(seed),
             ..Trial::default()
         })
     };
-    SEEDS.map(of).collect()
+    seeds.map(of).collect()
 }
 
 /// Answer to a question on one path: medians over the seeds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// Goodput, bit/s.
     pub goodput_bps: f64,
@@ -224,16 +249,32 @@ impl Answer {
 }
 
 /// A question about a path and its twin.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
-    /// Name of the path.
-    pub path: String,
     /// The question.
     pub question: Question,
     /// On the path.
     pub truth: Answer,
     /// On the twin.
     pub twin: Answer,
+    /// Its change from the load of the fit, as an Advice states it, and how it came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stated: Vec<Stated>,
+}
+
+/// A drawn path and its twin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// Name of the path.
+    pub name: String,
+    /// Permitted use of the twin.
+    pub verdict: TwinVerdict,
+    /// True if the twin's queue down is that of the path.
+    pub same_queue: bool,
+    /// Its parameters.
+    pub fitted: Vec<Fitted>,
+    /// The questions, in order: the first is the load of the fit.
+    pub asked: Vec<Prediction>,
 }
 
 impl Prediction {
@@ -253,16 +294,29 @@ impl Prediction {
     }
 }
 
+/// A parameter that a twin fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Parameter {
+    /// Rate, bit/s.
+    Rate,
+    /// Buffer of a plain queue, bytes.
+    Buffer,
+    /// Share of random loss.
+    Loss,
+}
+
 /// A parameter of a twin, and the truth.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fitted {
-    /// Name of the parameter.
-    pub name: &'static str,
+    /// The parameter.
+    pub name: Parameter,
     /// The truth, in the parameter's unit.
     pub truth: f64,
     /// The twin's value.
     pub value: f64,
     /// The twin's interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
 }
 
@@ -277,7 +331,7 @@ pub fn parameters(truth: &Cell, twin: &Path) -> Vec<Fitted> {
                 Limit::Unlimited => f64::INFINITY,
             };
             all.push(Fitted {
-                name: "rate",
+                name: Parameter::Rate,
                 truth: rate.bps() as f64,
                 value: bps(&found.value),
                 interval: both(found.low.as_ref().map(bps), found.high.as_ref().map(bps)),
@@ -288,7 +342,7 @@ pub fn parameters(truth: &Cell, twin: &Path) -> Vec<Fitted> {
         {
             let size = |buffer: &Buffer| buffer.bytes(truth.path.mtu).0 as f64;
             all.push(Fitted {
-                name: "buffer",
+                name: Parameter::Buffer,
                 truth: bytes.0 as f64,
                 value: size(&found.value),
                 interval: both(found.low.as_ref().map(size), found.high.as_ref().map(size)),
@@ -300,7 +354,7 @@ pub fn parameters(truth: &Cell, twin: &Path) -> Vec<Fitted> {
                 _ => 0.0,
             };
             all.push(Fitted {
-                name: "loss",
+                name: Parameter::Loss,
                 truth: true_share,
                 value: share.value.get(),
                 interval: both(share.low.map(|s| s.get()), share.high.map(|s| s.get())),

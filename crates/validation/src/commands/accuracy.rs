@@ -4,6 +4,7 @@ mod bench;
 mod drawn;
 mod fixes;
 mod pairs;
+mod results;
 mod segments;
 mod twins;
 mod watch;
@@ -47,8 +48,14 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
         ..Config::default()
     })?;
     let bench = Bench { lab: &lab, stop };
-    if let Some(count) = arguments.twins {
-        return twins::twins(bench, count, arguments.draw).map(|()| ExitCode::SUCCESS);
+    if let Some(paths) = arguments.twins {
+        let size = twins::Size {
+            paths,
+            draw: arguments.draw,
+            folder: arguments.out.as_deref(),
+            output: arguments.output,
+        };
+        return twins::twins(bench, &size).map(|()| ExitCode::SUCCESS);
     }
     if let Some(paths) = arguments.segments {
         return segments::segments(bench, paths, arguments.draw).map(|()| ExitCode::SUCCESS);

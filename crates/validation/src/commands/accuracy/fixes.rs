@@ -1,12 +1,8 @@
 //! `pathtwin lab accuracy --fixes`.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::Path, time::Duration};
 
 use ::corpus::{Part, Scenario, Source};
-use anyhow::Context;
 use model::{
     advice::{Goal, Tried},
     cause::CauseCode,
@@ -19,11 +15,10 @@ use pathtwin::{
     format,
     in_lab::InLab,
 };
-use sys::files::Readers;
 use twin::turns;
 use validation::fixes::{self, Fixed, Try};
 
-use super::Bench;
+use super::{Bench, results::Results};
 use crate::commands::corpus;
 
 /// Budget of each search for a twin, and of each trial on it: the default of `fix`.
@@ -51,16 +46,14 @@ pub(super) fn fixes(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
     scenarios.retain(|s| matches!(s.source, Source::Lab { .. }));
     scenarios.sort_by_key(|s| (s.seed(Part::Evaluation).0, s.name.clone()));
     scenarios.truncate(size.scenarios);
-    if let Some(folder) = size.folder {
-        std::fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
-    }
+    let results = Results::open(size.folder)?;
     let mut all = Vec::new();
     for scenario in &scenarios {
-        match known(size.folder, scenario)? {
+        match results.get(&scenario.name)? {
             Some(fixed) => all.push(fixed),
             None => match one(bench, scenario) {
                 Ok(fixed) => {
-                    keep(size.folder, &fixed)?;
+                    results.put(&fixed.name, &fixed)?;
                     all.push(fixed);
                 }
                 Err(failure) if failure.code == code::INTERRUPTED => return Err(failure),
@@ -129,26 +122,4 @@ fn one(bench: Bench<'_>, scenario: &Scenario) -> Result<Fixed, Failure> {
         Ok(Some(done))
     });
     tries.map(|_| fixed)
-}
-
-fn file(folder: &Path, name: &str) -> PathBuf {
-    folder.join(format!("{name}.json"))
-}
-
-fn known(folder: Option<&Path>, scenario: &Scenario) -> Result<Option<Fixed>, Failure> {
-    let file = folder.map(|folder| file(folder, &scenario.name));
-    let Some(file) = file.filter(|file| file.exists()) else {
-        return Ok(None);
-    };
-    let bytes = std::fs::read(&file).with_context(|| format!("read {}", file.display()))?;
-    let fixed = serde_json::from_slice(&bytes);
-    Ok(Some(fixed.with_context(|| file.display().to_string())?))
-}
-
-fn keep(folder: Option<&Path>, fixed: &Fixed) -> Result<(), Failure> {
-    let Some(folder) = folder else {
-        return Ok(());
-    };
-    let text = serde_json::to_vec_pretty(fixed).context("write a result as JSON")?;
-    format::file(&file(folder, &fixed.name), Readers::ByUmask, &text)
 }

@@ -4,102 +4,184 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use lab::LabError;
-use model::{cell::Cell, path::Path, plan::Plan, run::Run};
+use model::{
+    advice::Outcome, cell::Cell, net::Direction, path::Path, plan::Plan, run::Run, twin::Twin,
+    units::Rate,
+};
 use twin::{Budget, Fit};
 use validation::accuracy::{
     self,
-    twins::{self, Answer, Drawn, Fitted, Prediction, Question},
+    twins::{self, Answer, Drawn, Judged, Prediction, Question},
 };
 
-use super::Bench;
+use super::{Bench, results::Results};
 use pathtwin::{
+    cli::Format,
     exit::{Failure, code},
     format, progress,
 };
 
 /// Budget of each search: some twenty short runs of paths like these.
 const BUDGET: Budget = Budget(Duration::from_secs(20));
+/// Members beside the best one that are asked, too, for the interval of a prediction.
+const OTHER_MEMBERS: usize = 2;
+
+/// The paths, and the location of their results.
+pub(super) struct Size<'a> {
+    /// Number of paths.
+    pub(super) paths: usize,
+    /// Number of the draw.
+    pub(super) draw: u64,
+    /// Folder of the results; existing ones are reused.
+    pub(super) folder: Option<&'a std::path::Path>,
+    /// Form of the result.
+    pub(super) output: Format,
+}
 
 /// Draws paths, makes twins of them, and compares both. A path whose twin cannot be made is
 /// reported, and not counted.
-pub(super) fn twins(bench: Bench<'_>, count: usize, draw: u64) -> Result<(), Failure> {
-    let drawn = twins::draw(count, draw).map_err(|e| Failure::new(code::FAILED, e))?;
+pub(super) fn twins(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
+    let drawn = twins::draw(size.paths, size.draw).map_err(|e| Failure::new(code::FAILED, e))?;
+    let results = Results::open(size.folder)?;
     let plan = twins::plan();
-    let (mut fitted, mut asked, mut queues, mut paths) = (Vec::new(), Vec::new(), 0, 0);
+    let mut all: Vec<Judged> = Vec::new();
     for drawn in &drawn {
         let name = &drawn.cell.name;
-        let one = match one(bench, drawn, &plan) {
-            Ok(one) => one,
-            Err(failure) if failure.code == code::INTERRUPTED => return Err(failure),
-            Err(failure) => {
-                format::say(format_args!("{name}: {:#}", failure.error));
-                continue;
-            }
-        };
-        paths += 1;
-        queues += usize::from(one.same_queue);
-        for asked in &one.asked {
-            format::say(format_args!(
-                "{name}: {}: {:.2} Mbit/s, twin {:.2}; {:.1} ms added, twin {:.1}",
-                asked.question.name(),
-                asked.truth.goodput_bps / 1e6,
-                asked.twin.goodput_bps / 1e6,
-                asked.truth.added_us / 1e3,
-                asked.twin.added_us / 1e3
-            ));
+        if let Some(judged) = results.get(name)? {
+            all.push(judged);
+            continue;
         }
-        fitted.extend(one.fitted);
-        asked.extend(one.asked);
+        match one(bench, drawn, &plan) {
+            Ok(judged) => {
+                results.put(name, &judged)?;
+                all.push(judged);
+            }
+            Err(failure) if failure.code == code::INTERRUPTED => return Err(failure),
+            Err(failure) => format::say(format_args!("{name}: {:#}", failure.error)),
+        }
     }
-    format::text(&twins::markdown(paths, queues, &fitted, &asked))
+    match size.output {
+        Format::Text => format::text(&twins::markdown(&all)),
+        Format::Json => format::json(&all),
+        Format::Jsonl => format::json_lines(&all),
+    }
 }
 
-struct One {
-    fitted: Vec<Fitted>,
-    asked: Vec<Prediction>,
-    same_queue: bool,
-}
-
-fn one(bench: Bench<'_>, drawn: &Drawn, plan: &Plan) -> Result<One, Failure> {
+fn one(bench: Bench<'_>, drawn: &Drawn, plan: &Plan) -> Result<Judged, Failure> {
     let run = runs(bench, std::slice::from_ref(&drawn.cell), plan)?;
     let run = run.into_iter().next().ok_or_else(|| anyhow!("no run"))?;
     let fit = Fit::prepare(&run, BUDGET, env!("CARGO_PKG_VERSION"))?;
     let twin = progress::search(bench.lab, fit.runs(), bench.stop, |bench| fit.search(bench))?;
-    let mut asked = Vec::new();
     // A user sets a shaper by the measured rate.
     let rate = twin.path.cell(&model::path::Trial::default());
     let rate = rate.ok().and_then(|cell| cell.path.down.rate);
-    for question in Question::ALL {
-        let Some(rate) = rate else { continue };
-        let paths = (
-            question.apply(&drawn.path, rate),
-            question.apply(&twin.path, rate),
-        );
-        let (Some(truth), Some(model)) = paths else {
-            continue;
-        };
-        let plan = question.plan();
-        if let (Some(truth), Some(model)) =
-            (answer(bench, &truth, &plan)?, answer(bench, &model, &plan)?)
-        {
-            asked.push(Prediction {
-                path: drawn.cell.name.clone(),
-                question,
-                truth,
-                twin: model,
-            });
-        }
-    }
-    Ok(One {
+    let asked = match rate {
+        Some(rate) => asked(bench, drawn, &twin, rate)?,
+        None => Vec::new(),
+    };
+    Ok(Judged {
+        name: drawn.cell.name.clone(),
+        verdict: twin.verdict,
+        same_queue: twins::same_queue(&drawn.cell, &twin.path),
         fitted: twins::parameters(&drawn.cell, &twin.path),
         asked,
-        same_queue: twins::same_queue(&drawn.cell, &twin.path),
     })
 }
 
-fn answer(bench: Bench<'_>, path: &Path, plan: &Plan) -> Result<Option<Answer>, Failure> {
-    let cells = twins::cells(path).map_err(|e| Failure::new(code::FAILED, e))?;
-    Ok(Answer::of(&runs(bench, &cells, plan)?))
+/// All questions that make sense on the path, in order: the first is the load of the fit.
+fn asked(
+    bench: Bench<'_>,
+    drawn: &Drawn,
+    twin: &Twin,
+    rate: Rate,
+) -> Result<Vec<Prediction>, Failure> {
+    let mut all = Vec::new();
+    let mut before: Option<Replies> = None;
+    for question in Question::ALL {
+        let Some(replies) = Replies::to(bench, question, drawn, twin, rate)? else {
+            continue;
+        };
+        let Some((truth, model)) = Answer::of(&replies.path).zip(Answer::of(&replies.twin)) else {
+            continue;
+        };
+        let stated = before.as_ref().map_or_else(Vec::new, |before| {
+            twins::stated(
+                twin,
+                &pairs(&before.path, &replies.path),
+                &pairs(&before.on_members(), &replies.on_members()),
+            )
+        });
+        all.push(Prediction {
+            question,
+            truth,
+            twin: model,
+            stated,
+        });
+        before.get_or_insert(replies);
+    }
+    Ok(all)
+}
+
+/// Runs of a question.
+struct Replies {
+    /// On the path, for each seed.
+    path: Vec<Run>,
+    /// On the best path of the twin, for each seed.
+    twin: Vec<Run>,
+    /// On each further member, for one seed.
+    others: Vec<Run>,
+}
+
+impl Replies {
+    /// `None` if the question makes no sense on the path or a member.
+    fn to(
+        bench: Bench<'_>,
+        question: Question,
+        drawn: &Drawn,
+        twin: &Twin,
+        rate: Rate,
+    ) -> Result<Option<Self>, Failure> {
+        let ask = |path: &Path, seeds| match question.apply(path, rate) {
+            Some(path) => {
+                let cells = twins::cells(&path, seeds);
+                let cells = cells.map_err(|e| Failure::new(code::FAILED, e))?;
+                runs(bench, &cells, &question.plan()).map(Some)
+            }
+            None => Ok::<_, Failure>(None),
+        };
+        let both = (
+            ask(&drawn.path, twins::SEEDS)?,
+            ask(&twin.path, twins::SEEDS)?,
+        );
+        let (Some(path), Some(best)) = both else {
+            return Ok(None);
+        };
+        let mut others = Vec::new();
+        let first = twins::SEEDS.start;
+        for member in twin.members.iter().skip(1).take(OTHER_MEMBERS) {
+            let Some(runs) = ask(&member.path, first..first + 1)? else {
+                return Ok(None);
+            };
+            others.extend(runs);
+        }
+        Ok(Some(Self {
+            path,
+            twin: best,
+            others,
+        }))
+    }
+
+    fn on_members(&self) -> Vec<&Run> {
+        self.twin.iter().chain(&self.others).collect()
+    }
+}
+
+/// Outcomes down without and with a change, for each path and seed on which both are valid.
+fn pairs<R: std::borrow::Borrow<Run>>(before: &[R], after: &[R]) -> Vec<[Outcome; 2]> {
+    let outcome = |run: &R| twin::outcome(run.borrow(), Direction::Down);
+    let both = before.iter().zip(after);
+    both.filter_map(|(before, after)| Some([outcome(before)?, outcome(after)?]))
+        .collect()
 }
 
 fn runs(bench: Bench<'_>, cells: &[Cell], plan: &Plan) -> Result<Vec<Run>, Failure> {
