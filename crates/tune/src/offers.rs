@@ -19,17 +19,31 @@ use crate::remedies::is_a_setting;
 /// Maximum number of findings whose remedies are tried.
 const OFFERS: usize = 3;
 
-/// Returns the candidates in the order in which they are tried. If no twin fits, nothing can be
-/// predicted; then the remedies that the findings propose for an end are tried one by one, and the
-/// measurement alone decides.
+/// Returns the candidates in the order in which they are tried: predicted ones first, then remedies
+/// that the findings propose for an end and whose effect is not predicted. For those the measurement
+/// alone decides. If no twin fits, nothing can be predicted.
 pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advice> {
-    if advice.twin != TwinVerdict::DoesNotFit {
-        let tried = |place| Advice {
-            advised: Some(place),
-            ..advice.clone()
-        };
-        return best(advice, at_a_cost).into_iter().map(tried).collect();
+    let predicted = |place| Advice {
+        advised: Some(place),
+        ..advice.clone()
+    };
+    let fits = advice.twin != TwinVerdict::DoesNotFit;
+    let mut all: Vec<Advice> = match fits {
+        true => best(advice, at_a_cost).into_iter().map(predicted).collect(),
+        false => Vec::new(),
+    };
+    let mut remedies = proposed(findings);
+    if fits {
+        remedies.retain(|remedy| is_not_tried(advice, remedy));
     }
+    let unpredicted = remedies.iter().map(|remedy| offer(advice, remedy));
+    all.extend(unpredicted.take(OFFERS));
+    all
+}
+
+/// The remedies that findings propose for an end. Of each finding its best first: another one is for
+/// a host that cannot have that.
+fn proposed(findings: &Findings) -> Vec<&Remedy> {
     let matters = |finding: &&Finding| finding.severity >= Severity::Medium;
     let mut remedies: Vec<(usize, &Remedy)> = findings
         .findings
@@ -37,10 +51,14 @@ pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advi
         .filter(matters)
         .flat_map(|finding| settings_of_ends(finding).enumerate())
         .collect();
-    // Of each finding its best first: another one is for a host that cannot have that.
     remedies.sort_by_key(|(rank, _)| *rank);
-    let all = remedies.iter().map(|(_, remedy)| offer(advice, remedy));
-    all.take(OFFERS).collect()
+    remedies.into_iter().map(|(_, remedy)| remedy).collect()
+}
+
+/// Returns true if the lab cannot try the remedy.
+fn is_not_tried(advice: &Advice, remedy: &Remedy) -> bool {
+    let mut not_tried = advice.not_tried.iter().filter_map(|n| n.remedy.as_ref());
+    not_tried.any(|other| other.action == remedy.action && other.on == remedy.on)
 }
 
 /// The indices of candidates, best first: with `at_a_cost` those that help at a cost and are worth
@@ -178,6 +196,7 @@ fn offer(advice: &Advice, remedy: &Remedy) -> Advice {
 #[cfg(test)]
 mod tests {
     use model::{
+        advice::NotTried,
         cause::CauseCode,
         findings::Place,
         remedy::{Action, CcScope, Location},
@@ -259,6 +278,33 @@ mod tests {
         let costly = advice("fit_for_advising", "helps_at_a_cost", "");
         assert!(offers(&costly, &all, false).is_empty());
         assert_eq!(offers(&costly, &all, true).len(), 1);
+    }
+
+    /// A shaper left over on a host's own device, of 10 Mbit/s before a line of 100, stayed: the rate
+    /// behind it is in no measurement, so that no twin predicts what its removal does.
+    #[test]
+    fn what_the_lab_cannot_try_follows_what_it_predicts() {
+        let remove = Action::RemoveShaper {
+            device: Some("eth0".to_owned()),
+            queue: Some("tbf".to_owned()),
+            rate_bps: Some(10_000_000),
+        };
+        let all = findings(Severity::Medium, vec![remove, bbr()]);
+        let mut fits = advice("fit_for_advising", "helps", r#""advised": 0,"#);
+        fits.not_tried = vec![NotTried {
+            name: Text::fixed("a shaper"),
+            why: Text::fixed("not known"),
+            remedy: Some(all.findings[0].remedies[0].clone()),
+        }];
+        let offered = offers(&fits, &all, false);
+        assert_eq!(offered[0].advised, Some(0));
+        let last = offered.last().and_then(Advice::advised).unwrap();
+        assert_eq!(last.effect, Effect::Unsure);
+        assert_eq!(
+            last.remedies,
+            all.findings[0].remedies[..1],
+            "bbr was predicted"
+        );
     }
 
     /// A shaper for the other direction was kept on a path where bbr would have made the lossy one

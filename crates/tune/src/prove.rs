@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use model::{
     change::ChangeId,
+    comparison::Comparison,
     proof::{Acted, PROOF_SCHEMA, Proof},
     run::Run,
     text,
@@ -18,6 +19,8 @@ use model::{
 };
 
 use crate::error::TuneError;
+
+use self::judge::Judged;
 
 pub use criteria::Criteria;
 
@@ -27,12 +30,17 @@ pub(crate) use evidence::{evidence, evidence_of_far};
 /// estimate of the spread within each.
 pub const PAIRS: u32 = 4;
 
+/// Factor of the turns if those planned show a gain that chance can explain: on a line with much
+/// jitter or loss, four pairs of bbr varied by more than it gained, threefold.
+const MORE: u32 = 2;
+
 /// Time around all turns: connections, switching, the decision at the end.
 const AROUND: Duration = Duration::from_secs(120);
 
-/// Time for all turns of a proof, each of at most `turn`.
+/// Time for all turns of a proof, each of at most `turn`, with those that follow a gain that is not
+/// certain.
 pub fn room(turn: Duration, pairs: u32) -> Duration {
-    turn * (2 * pairs) + AROUND
+    turn * (2 * MORE * pairs) + AROUND
 }
 
 /// Error of a measurement.
@@ -117,7 +125,8 @@ impl ProveError {
     }
 }
 
-/// Measures in turns and decides. The change is applied at the start and at the end.
+/// Measures in turns and decides. The change is applied at the start and at the end. If the turns
+/// show a gain that chance can explain, as many follow, once.
 ///
 /// # Errors
 /// The change could not be switched, or a measurement failed.
@@ -127,36 +136,17 @@ pub(crate) fn prove(
     order: Order,
     criteria: &Criteria,
 ) -> Result<Proof, ProveError> {
-    let order = order.turns(criteria.pairs);
-    let (mut without, mut with, mut acted) = (Vec::new(), Vec::new(), Vec::new());
-    let mut is_on = true;
-    for (turn, &on) in order.iter().enumerate() {
-        if on != is_on {
-            turns.set(on)?;
-            is_on = on;
-        }
-        let run = turns.measure().map_err(|error| ProveError::Measure {
-            turn: turn + 1,
-            error,
-        })?;
-        let measured = compare::Measured::of(&run);
-        if on {
-            with.push(measured);
-            acted.push(turns.evidence(&run));
-        } else {
-            without.push(measured);
-        }
+    let mut series = Series::new(turns);
+    let planned = order.turns(criteria.pairs);
+    series.measure(&planned)?;
+    let mut judged = series.judged(criteria);
+    if order == Order::Alternating && judged.1.is_open() {
+        let all = order.turns(MORE * criteria.pairs);
+        series.measure(&all[planned.len()..])?;
+        judged = series.judged(criteria);
     }
-    if !is_on {
-        turns.set(true)?;
-    }
-    let comparison = compare::compare(
-        ("without", &without),
-        ("with", &with),
-        &compare::Options::default(),
-    );
-    let acted = evidence::together(&acted);
-    let judged = judge::judge(&comparison, &acted, criteria);
+    series.set(true)?;
+    let (comparison, judged) = judged;
     Ok(Proof {
         schema: PROOF_SCHEMA,
         program: criteria.program.clone(),
@@ -164,11 +154,76 @@ pub(crate) fn prove(
         goal: criteria.goal,
         decision: judged.decision,
         text: judged.text,
-        acted,
+        acted: series.acted(),
         figures: judged.figures,
-        turns: order,
+        turns: series.order,
         comparison,
     })
+}
+
+/// The turns so far, and what they showed.
+struct Series<'a> {
+    turns: &'a mut dyn Turns,
+    is_on: bool,
+    order: Vec<bool>,
+    without: Vec<compare::Measured>,
+    with: Vec<compare::Measured>,
+    acted: Vec<Vec<Acted>>,
+}
+
+impl<'a> Series<'a> {
+    /// A path with the change applied.
+    fn new(turns: &'a mut dyn Turns) -> Self {
+        Self {
+            turns,
+            is_on: true,
+            order: Vec::new(),
+            without: Vec::new(),
+            with: Vec::new(),
+            acted: Vec::new(),
+        }
+    }
+
+    fn set(&mut self, on: bool) -> Result<(), ProveError> {
+        if on != self.is_on {
+            self.turns.set(on)?;
+            self.is_on = on;
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self, order: &[bool]) -> Result<(), ProveError> {
+        for &on in order {
+            self.set(on)?;
+            self.order.push(on);
+            let run = self.turns.measure().map_err(|error| ProveError::Measure {
+                turn: self.order.len(),
+                error,
+            })?;
+            let measured = compare::Measured::of(&run);
+            if on {
+                self.with.push(measured);
+                self.acted.push(self.turns.evidence(&run));
+            } else {
+                self.without.push(measured);
+            }
+        }
+        Ok(())
+    }
+
+    fn acted(&self) -> Vec<Acted> {
+        evidence::together(&self.acted)
+    }
+
+    fn judged(&self, criteria: &Criteria) -> (Comparison, Judged) {
+        let comparison = compare::compare(
+            ("without", &self.without),
+            ("with", &self.with),
+            &compare::Options::default(),
+        );
+        let judged = judge::judge(&comparison, &self.acted(), criteria);
+        (comparison, judged)
+    }
 }
 
 /// Order of the turns with and without a change; their numbers are equal.

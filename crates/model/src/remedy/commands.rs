@@ -82,7 +82,6 @@ fn without_setting(action: &Action) -> Vec<String> {
         Action::ReceiveSteering { .. } => {
             vec![syntax::steering(&dev, &unknown("processor mask"))]
         }
-        Action::RemoveShaper { .. } => vec![format!("tc qdisc del dev {dev} root")],
         _ => Vec::new(),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use super::{Action, Buffer, CcScope, Flow, LimitKind};
+use super::{Action, Buffer, CcScope, Discipline, Flow, LimitKind};
 use crate::{
     change::{CONGESTION_CONTROL, Fq, Queue, Setting, parse::offload},
     prefix::Prefix,
@@ -26,8 +26,6 @@ pub enum NoSetting {
     OfPrograms,
     /// Nothing is changed.
     Nothing,
-    /// A change of a host that is no [`Setting`] yet.
-    NotYet,
     /// Not a setting.
     NotOfHost,
 }
@@ -42,7 +40,6 @@ impl NoSetting {
             Self::Processors => text!("the number of processors is not known"),
             Self::OfPrograms => text!("a program sets it for its own sockets"),
             Self::Nothing => text!("there is nothing to do"),
-            Self::NotYet => text!("tune does not change this yet"),
             Self::NotOfHost => text!("it is no setting of a host"),
         }
     }
@@ -92,6 +89,7 @@ impl Action {
             }),
             Self::Queue { .. }
             | Self::Shaper { .. }
+            | Self::RemoveShaper { .. }
             | Self::QueueLimit { .. }
             | Self::TunnelMtu { .. }
             | Self::LinkMtu { .. }
@@ -102,7 +100,6 @@ impl Action {
                 one(self.of_device(device.to_owned())?)
             }
             Self::Keep => Err(NoSetting::Nothing),
-            Self::RemoveShaper { .. } => Err(NoSetting::NotYet),
             Self::FreeBuffer { .. }
             | Self::Relieve { .. }
             | Self::Tunnel { .. }
@@ -122,6 +119,11 @@ impl Action {
             Self::Queue { queue, .. } => Setting::Queue {
                 device,
                 queue: (*queue).into(),
+            },
+            // The device's own default may be a plain queue, as on a veth pair.
+            Self::RemoveShaper { .. } => Setting::Queue {
+                device,
+                queue: Discipline::FqCodel.into(),
             },
             Self::Shaper {
                 rate_bps,

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     net::Direction,
-    path::{Limit, Path},
+    path::{Limit, Parameter, Path},
     units::Rate,
 };
 
@@ -223,6 +223,22 @@ fn untriable_remedies_state_why() {
         bytes: Some(1300),
     };
     assert_eq!(why(mtu, Location::Near), NotTriable::NoTunnel);
+}
+
+/// A path fitted to a measurement through a shaper has the shaper's rate: without the shaper, "does
+/// nothing" was predicted.
+#[test]
+fn a_removed_shaper_is_tried_only_on_a_path_that_has_it_before_its_line() {
+    let shaper = Action::RemoveShaper {
+        device: None,
+        queue: None,
+        rate_bps: None,
+    };
+    let remove = remedy(shaper, Location::Near);
+    let mut path = Path::named("p");
+    assert_eq!(remove.apply(&path), Err(NotTriable::BehindShaper));
+    path.ends.near.shape_bps = Some(Parameter::given(Limit::At(Rate::from_bps(10_000_000))));
+    assert_eq!(remove.apply(&path).unwrap().ends.near.shape_bps, None);
 }
 
 /// Bug: the commands of a remedy made an intermediate device, an ingress discipline and a default

@@ -34,6 +34,8 @@ pub enum NotTriable {
     NoEnd,
     /// There is no tunnel on this path.
     NoTunnel,
+    /// The line behind the shaper was not measured.
+    BehindShaper,
 }
 
 impl NotTriable {
@@ -51,6 +53,7 @@ impl NotTriable {
             Self::ValueUnknown => text!("a required value is unknown"),
             Self::NoEnd => text!("it belongs to one end, and none is given"),
             Self::NoTunnel => text!("there is no tunnel on this path"),
+            Self::BehindShaper => text!("the rate of the line behind the shaper is not known"),
         }
     }
 }
@@ -82,7 +85,9 @@ impl Remedy {
                 self.end(&mut path)?.qdisc = Some(Parameter::given((*queue).into()));
             }
             Action::RemoveShaper { .. } => {
-                self.end(&mut path)?.shape_bps = Some(Parameter::given(Limit::Unlimited));
+                let shape = &mut self.end(&mut path)?.shape_bps;
+                // A path fitted to a measurement has the shaper's rate as that of the line.
+                shape.take().ok_or(NotTriable::BehindShaper)?;
             }
             Action::SocketBuffer {
                 buffer, max_bytes, ..

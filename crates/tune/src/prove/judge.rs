@@ -22,6 +22,16 @@ pub(super) struct Judged {
     pub(super) figures: Vec<Proved>,
 }
 
+impl Judged {
+    /// Returns true if a figure of the goal improved by more than counts, but not beyond chance:
+    /// more turns can decide.
+    pub(super) fn is_open(&self) -> bool {
+        let gains = |f: &Proved| f.ratio.is_some_and(|r| f.figure.gain(r.value) > GAIN);
+        let uncertain = |f: &Proved| f.role == Role::Target && f.verdict == Verdict::CannotTell;
+        self.decision == Decision::NoGain && self.figures.iter().any(|f| uncertain(f) && gains(f))
+    }
+}
+
 pub(super) fn judge(comparison: &Comparison, acted: &[Acted], criteria: &Criteria) -> Judged {
     let figures = figures(comparison, criteria);
     let (decision, text) = decide(&figures, acted, criteria);
