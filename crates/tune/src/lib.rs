@@ -34,6 +34,7 @@ mod setting_files;
 mod sites;
 mod toggle;
 mod transaction;
+mod tries;
 mod undoing;
 
 use std::time::Duration;
@@ -53,7 +54,7 @@ pub use keeper::{keep, start_keeper};
 pub use kept::kept;
 pub use live::Live;
 pub use observer::{Interrupted, Observer, Point, Unobserved};
-pub use offers::{Tries, offers, stored_as, until_kept};
+pub use offers::offers;
 pub use persist::{System, networkd_text, persist};
 pub use plan::{Request, plan};
 pub use probe::{NewTcp, Prober};
@@ -68,6 +69,7 @@ pub use sites::{
 };
 pub use toggle::{set_again, set_aside};
 pub use transaction::{Arm, apply, privileged};
+pub use tries::{Tries, stored_as, until_kept};
 
 /// Maximum wait of a command for another one that changes the same host.
 pub const LOCK_LIMIT: Duration = Duration::from_secs(10);

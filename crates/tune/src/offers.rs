@@ -5,12 +5,8 @@ use model::{
         Advice, Effect, Origin, Tried,
         guards::{beyond, is_for_others},
     },
-    change::ChangeId,
     findings::{Finding, Findings, Severity},
-    history::is_kept,
-    job::ProveOutput,
     remedy::Remedy,
-    text::Text,
     twin::TwinVerdict,
 };
 
@@ -108,64 +104,6 @@ fn is_bearable(advice: &Advice, tried: &Tried) -> bool {
     })
 }
 
-/// Results of the offers that were tried.
-#[derive(Debug, Default)]
-pub struct Tries {
-    /// Of each that was tried, in order.
-    pub done: Vec<ProveOutput>,
-}
-
-impl Tries {
-    /// Returns true if something was tried, and nothing was kept.
-    pub fn is_in_vain(&self) -> bool {
-        self.done.last().is_some_and(|last| !last.is_kept())
-    }
-
-    /// Settings that differ from their old values although their change was undone.
-    pub fn left_changed(&self) -> &[Text] {
-        self.done.last().map_or(&[], |last| &last.left_changed)
-    }
-}
-
-/// Tries offers until one is kept. Of predicted remedies one of each kind (harmless, or at a cost)
-/// is measured; the others follow if the hosts cannot have it. It also ends if `attempt` returns
-/// `None`, because the user stops, or if a change was not undone correctly.
-///
-/// # Errors
-/// The error of `attempt`.
-pub fn until_kept<E>(
-    offers: &[Advice],
-    mut attempt: impl FnMut(&Advice, &Tried) -> Result<Option<ProveOutput>, E>,
-) -> Result<Tries, E> {
-    let mut tries = Tries::default();
-    let mut measured = Vec::new();
-    for offer in offers {
-        let advised = offer.advised();
-        let Some(best) = advised.filter(|best| !measured.contains(&best.effect)) else {
-            continue;
-        };
-        let Some(done) = attempt(offer, best)? else {
-            break;
-        };
-        let is_last = done.is_kept() || !done.left_changed.is_empty();
-        if !done.changes.is_empty() && best.effect != Effect::Unsure {
-            measured.push(best.effect);
-        }
-        tries.done.push(done);
-        if is_last {
-            break;
-        }
-    }
-    Ok(tries)
-}
-
-/// The change under whose id a proof belongs in the history: `None` if nothing was changed, and for
-/// a lab path unless the user names the history.
-pub fn stored_as(done: &ProveOutput, is_lab: bool, is_named: bool) -> Option<&ChangeId> {
-    let first = done.changes.first()?;
-    is_kept(is_lab, is_named).then_some(&first.id)
-}
-
 /// The remedies of a finding that are settings of one of the ends.
 fn settings_of_ends(finding: &Finding) -> impl Iterator<Item = &Remedy> {
     let of_ends = finding.remedies.iter().filter(|r| r.on.side().is_some());
@@ -200,6 +138,7 @@ mod tests {
         cause::CauseCode,
         findings::Place,
         remedy::{Action, CcScope, Location},
+        text::Text,
     };
 
     use super::*;
@@ -367,62 +306,5 @@ mod tests {
         of_ends.remedies = vec![remedy(Location::Far)];
         advice.tried.push(of_ends);
         assert_eq!(advised(&advice), Some(1));
-    }
-
-    /// A recipe with a queue that older kernels lack was the best on some lab paths, and the only
-    /// one tried.
-    #[test]
-    fn the_next_best_follows_if_the_hosts_cannot_have_the_best_and_not_if_it_was_measured() {
-        let none = findings(Severity::High, Vec::new());
-        let mut advice = advice("fit_for_advising", "helps", r#""advised": 0,"#);
-        advice.tried.push(advice.tried[0].clone());
-        let all = offers(&advice, &none, false);
-        let places = |done: &ProveOutput| {
-            let mut places = Vec::new();
-            let tries = until_kept(&all, |offer, _| {
-                places.push(offer.advised);
-                Ok::<_, ()>(Some(done.clone()))
-            });
-            (tries.unwrap().done.len(), places)
-        };
-        let refused = ProveOutput {
-            not_applied: vec![Text::fixed("no such queue")],
-            ..ProveOutput::default()
-        };
-        assert_eq!(places(&refused), (2, vec![Some(0), Some(1)]));
-        let change = r#"{"schema": 1, "program": "0", "id": "00000000000000000000000000000000",
-            "state": {"is": "rolled_back"}, "scope": {"boot": "", "netns": 1, "host": "h"},
-            "steps": []}"#;
-        let undone = ProveOutput {
-            changes: vec![serde_json::from_str(change).unwrap()],
-            ..ProveOutput::default()
-        };
-        assert_eq!(places(&undone), (1, vec![Some(0)]));
-    }
-
-    /// Returns the outcome of a try of one change.
-    fn tried(left_changed: &[Text]) -> ProveOutput {
-        ProveOutput {
-            left_changed: left_changed.to_vec(),
-            ..ProveOutput::default()
-        }
-    }
-
-    #[test]
-    fn offers_are_tried_until_the_user_stops_or_a_rollback_is_incomplete() {
-        let advice = advice("does_not_fit", "nothing", "");
-        let all = offers(&advice, &findings(Severity::High, vec![bbr()]), false);
-        let mut wanted = 2;
-        let tries = until_kept(&all, |_, _| {
-            wanted -= 1;
-            Ok::<_, ()>((wanted >= 0).then(|| tried(&[])))
-        });
-        let tries = tries.unwrap();
-        assert_eq!((tries.done.len(), tries.is_in_vain()), (2, true));
-        let left = [Text::name("net.a")];
-        let tries = until_kept(&all, |_, _| Ok::<_, ()>(Some(tried(&left))));
-        let tries = tries.unwrap();
-        assert_eq!((tries.done.len(), tries.left_changed()), (1, &left[..]));
-        assert!(!Tries::default().is_in_vain(), "nothing was tried");
     }
 }

@@ -12,7 +12,7 @@ use model::spec::quantity;
 #[command(after_help = "Examples:
   sudo pathtwin fix server.example
   sudo pathtwin fix server.example --via 100.64.0.7 --far-ssh admin@server.example
-  pathtwin fix --lab cases/4-speedtest/twin.toml --yes
+  pathtwin fix --lab cases/4-speedtest/twin.toml --at-a-cost --yes
   pathtwin fix --lab cases/3-narrow/twin.toml --for latency --keep 'goodput>=90%' --yes
 
 `tune` changes the host that the remedy belongs to: this one, the far one by --far-ssh, or the hosts
