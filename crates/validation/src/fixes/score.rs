@@ -1,10 +1,12 @@
 //! Counts over scenarios.
 
 use model::{
+    cause::CauseCode,
+    change::CONGESTION_CONTROL,
     comparison::Verdict,
     net::{Direction, Side},
     proof::{Decision, Proved, Role},
-    remedy::{Action, Flow, Remedy},
+    remedy::{Action, Buffer, Flow, Remedy},
 };
 
 use super::{Fixed, Try};
@@ -19,6 +21,8 @@ pub struct Score {
     pub left_alone: Count,
     /// Paths with a cause on which a change was kept.
     pub kept: Count,
+    /// Kept changes with a remedy of a true cause.
+    pub of_cause: Count,
     /// Kept changes whose settings are all on a host where they affect an improved figure.
     pub right_host: Count,
     /// Kept changes whose improved figures all lie in their predicted intervals.
@@ -47,7 +51,12 @@ pub fn score(all: &[Fixed]) -> Score {
             false => score.kept.add(kept.is_some()),
         }
         match kept {
-            Some(kept) => count(&mut score, kept, fixed.again.as_ref()),
+            Some(kept) => {
+                let cures =
+                    |remedy: &Remedy| fixed.cause.iter().any(|c| is_cure(c, &remedy.action));
+                score.of_cause.add(kept.remedies.iter().any(cures));
+                count(&mut score, kept, fixed.again.as_ref());
+            }
             None => {
                 let undone = !fixed.tries.iter().any(|t| t.left_changed);
                 score.undone.add(undone);
@@ -100,5 +109,47 @@ fn acts(remedy: &Remedy, figures: &[Proved]) -> bool {
         } => sends.clone().any(improved),
         Action::Shaper { direction, .. } => improved(*direction),
         _ => all.clone().any(improved),
+    }
+}
+
+/// Returns true if an action is a remedy of a cause, by the pages of the causes (docs/causes).
+fn is_cure(cause: &CauseCode, action: &Action) -> bool {
+    let is_cc = is_set(action, CONGESTION_CONTROL);
+    let is_queue = matches!(action, Action::Shaper { .. } | Action::Queue { .. });
+    let is = |codes: &[CauseCode]| codes.contains(cause);
+    if is(&[
+        CauseCode::RANDOM_LOSS,
+        CauseCode::JITTER,
+        CauseCode::REORDERING,
+        CauseCode::CC_ON_WRONG_HOST,
+    ]) {
+        is_cc
+    } else if is(&[CauseCode::BUFFERBLOAT_REMOTE, CauseCode::POLICER]) {
+        // bbr does not fill a queue, and is not misled by the bucket of a policer.
+        is_cc || is_queue
+    } else if is(&[CauseCode::RECEIVE_WINDOW]) {
+        is_set(action, Buffer::Receive.sysctl())
+    } else if is(&[CauseCode::SEND_BUFFER]) {
+        is_set(action, Buffer::Send.sysctl())
+    } else if is(&[CauseCode::LEFTOVER_SHAPER]) {
+        matches!(action, Action::RemoveShaper { .. })
+    } else {
+        let is_size = matches!(
+            action,
+            Action::TunnelMtu { .. } | Action::LinkMtu { .. } | Action::MssClamp { .. }
+        );
+        is(&[CauseCode::FRAGMENTATION]) && is_size
+    }
+}
+
+/// Returns true if an action sets a kernel parameter, or what it is the default of.
+fn is_set(action: &Action, parameter: &str) -> bool {
+    match action {
+        Action::CongestionControl { .. } => parameter == CONGESTION_CONTROL,
+        Action::SocketBuffer { buffer, .. } | Action::FreeBuffer { buffer } => {
+            parameter == buffer.sysctl()
+        }
+        Action::Sysctl { name, .. } => name == parameter,
+        _ => false,
     }
 }

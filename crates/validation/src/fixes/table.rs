@@ -17,13 +17,17 @@ pub fn markdown(all: &[Fixed], score: &Score) -> String {
 
 // Writing to a String cannot fail.
 fn totals(out: &mut String, score: &Score) {
-    let rows: [(&str, &Count); 9] = [
+    let rows: [(&str, &Count); 10] = [
         ("healthy paths on which nothing was kept", &score.left_alone),
         (
             "of these, on which nothing was even tried",
             &score.untouched,
         ),
         ("paths with a cause on which a change was kept", &score.kept),
+        (
+            "kept changes with a remedy of a true cause",
+            &score.of_cause,
+        ),
         (
             "kept changes, every setting of which is on a host where it acts on what improved",
             &score.right_host,
