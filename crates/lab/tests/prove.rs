@@ -178,3 +178,46 @@ fn a_queue_that_never_fills_is_undone_as_one_that_did_not_act() {
     assert_eq!(proof.decision, Decision::DidNotAct, "{}", proof.text);
     assert_eq!(done.left_changed, []);
 }
+
+/// Removes a shaper on the near host's own device, before a line of 100 Mbit/s with this buffer.
+fn without_shaper(shaper: &str, buffer: &str) -> ProveOutput {
+    let path = format!(
+        "[path]\nrtt = \"20ms\"\nrate = \"100mbit\"\nbuffer = \"{buffer}\"\n[ends.client]\n{shaper}\n"
+    );
+    let action = Action::RemoveShaper {
+        device: None,
+        queue: None,
+        rate_bps: None,
+    };
+    let remedies = vec![remedy(action, Location::Near)];
+    proved(&path, remedies, Goal::Balanced)
+}
+
+/// Bug: the removal of a shaper was called "did not act", because the queue in its place drops
+/// nothing.
+#[test]
+fn a_shaper_left_over_from_a_slower_line_is_removed_and_kept_away() {
+    for shaper in [
+        "shape = \"10mbit\"\nqdisc = \"fq_codel\"",
+        "shape = \"10mbit\"\nqdisc = \"cake\"",
+    ] {
+        let done = without_shaper(shaper, "8ms");
+        let proof = done.proof.expect("a proof");
+        assert_eq!(proof.decision, Decision::Kept, "{shaper}: {}", proof.text);
+        assert_eq!(proof.acted[0].acted, Some(true), "{:?}", proof.acted);
+        let mut figures = proof.figures.iter();
+        let up = figures.find(|f| f.direction == Direction::Up).unwrap();
+        assert!(up.without < 10e6 && up.with > 80e6, "{up:?}");
+    }
+}
+
+/// A shaper just below the line's rate is there for the delay; it returns with all its options.
+#[test]
+fn a_shaper_that_keeps_the_delay_low_returns() {
+    let shaper = "shape = \"95mbit\"\nqdisc = \"fq_codel\"";
+    let done = without_shaper(shaper, "100ms");
+    let proof = done.proof.expect("a proof");
+    assert_eq!(proof.decision, Decision::Worse, "{}", proof.text);
+    assert_eq!(done.changes[0].state, State::RolledBack);
+    assert_eq!(done.left_changed, []);
+}

@@ -1,7 +1,8 @@
 //! Reproducibility: the same spec, seed and image give the same bytes, under any load of the host.
 //!
-//! `PATHTWIN_REPLAYS` sets how often each cell is replayed in each of the five conditions. The
-//! default is for every test run; `make sameness` does 20, a hundred a cell.
+//! `PATHTWIN_REPLAYS` sets how often each cell is replayed in each condition, and adds those that
+//! change the host meanwhile, if this is root. The default is for every test run; `make sameness`
+//! does 20.
 
 #![allow(clippy::expect_used)]
 
@@ -200,6 +201,88 @@ fn elsewhere(spec: &Path) -> BTreeSet<String> {
     parse(&output).iter().map(digest).collect()
 }
 
+/// A file of the host's kernel that has another value until it is dropped.
+struct HostValue {
+    file: &'static str,
+    old: String,
+}
+
+impl HostValue {
+    fn set(file: &'static str, value: &str) -> Self {
+        let old = std::fs::read_to_string(file).expect("a value of the kernel");
+        // A choice is shown as `always [madvise] never`.
+        let chosen = old.split(['[', ']']).nth(1).unwrap_or(old.trim());
+        std::fs::write(file, value).expect("change the host, as root");
+        Self {
+            file,
+            old: chosen.to_owned(),
+        }
+    }
+}
+
+impl Drop for HostValue {
+    fn drop(&mut self) {
+        let _ = std::fs::write(self.file, &self.old);
+    }
+}
+
+const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+fn with_huge_pages(spec: &Path) -> BTreeSet<String> {
+    let _host = HostValue::set(HUGE_PAGES, "always");
+    digests(spec)
+}
+
+fn without_huge_pages(spec: &Path) -> BTreeSet<String> {
+    let _host = HostValue::set(HUGE_PAGES, "never");
+    digests(spec)
+}
+
+/// Memory is reserved when it is mapped, not when it is used.
+fn without_overcommit(spec: &Path) -> BTreeSet<String> {
+    let _host = HostValue::set("/proc/sys/vm/overcommit_memory", "2");
+    digests(spec)
+}
+
+/// A processor that lacks what newer ones have, as far as the guest's kernel can see: it reads the
+/// flags of `/proc/cpuinfo` (arch/um/kernel/um_arch.c, Linux 7.2), and chooses its ciphers and
+/// checksums by them.
+fn on_an_older_processor(spec: &Path) -> BTreeSet<String> {
+    let newer = [
+        "avx",
+        "sha_ni",
+        "vaes",
+        "vpclmulqdq",
+        "gfni",
+        "bmi",
+        "adx",
+        "ssse3",
+        "sse4",
+    ];
+    let kept = |word: &&str| !newer.iter().any(|flag| word.starts_with(flag));
+    let now = std::fs::read_to_string("/proc/cpuinfo").expect("/proc/cpuinfo");
+    let older = now.lines().map(|line| match line.starts_with("flags") {
+        true => line.split(' ').filter(kept).collect::<Vec<_>>().join(" "),
+        false => line.to_owned(),
+    });
+    let older = older.collect::<Vec<_>>().join("\n") + "\n";
+    assert!(
+        older.len() < now.len(),
+        "this processor has none of {newer:?}"
+    );
+    let file = tempfile::NamedTempFile::new().expect("make a file");
+    std::fs::write(&file, older).expect("write flags");
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--propagation", "private", "sh", "-ec"]);
+    command.arg("mount --bind \"$0\" /proc/cpuinfo && exec \"$@\"");
+    command.arg(file.path()).arg(env!("CARGO_BIN_EXE_pathtwin"));
+    command.args(["lab", "run", "--no-cache", "--output", "jsonl"]);
+    let output = command.arg(spec).env("PATHTWIN_GUEST", guest()).output();
+    let output = output.expect("unshare of util-linux");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    parse(&output).iter().map(digest).collect()
+}
+
 /// A condition under which a spec is replayed.
 type Condition = (&'static str, fn(&Path) -> BTreeSet<String>);
 
@@ -211,13 +294,35 @@ const CONDITIONS: [Condition; 5] = [
     ("another folder, user and environment", elsewhere),
 ];
 
+/// Those that need root. The first ones change the whole host.
+const OF_HOST: [Condition; 4] = [
+    ("huge pages always", with_huge_pages),
+    ("huge pages never", without_huge_pages),
+    ("no overcommit", without_overcommit),
+    ("an older processor", on_an_older_processor),
+];
+
+/// The conditions of this test run.
+fn conditions() -> impl Iterator<Item = Condition> {
+    let is_asked = std::env::var_os("PATHTWIN_REPLAYS").is_some();
+    let of_host = match is_root() {
+        true if is_asked => &OF_HOST[..],
+        true => &OF_HOST[3..],
+        false => {
+            eprintln!("skipped: an older processor needs root");
+            &[]
+        }
+    };
+    CONDITIONS.into_iter().chain(of_host.iter().copied())
+}
+
 #[test]
-fn replays_are_the_same_bytes_under_five_host_conditions() {
+fn replays_are_the_same_bytes_whatever_the_host_does() {
     for cell in CELLS {
         let (_folder, path) = spec(cell);
         let expected = digests(&path);
         assert_eq!(expected.len(), 1, "all rows of a cell carry its one digest");
-        for (name, condition) in CONDITIONS {
+        for (name, condition) in conditions() {
             for replay in 0..replays() {
                 assert_eq!(
                     condition(&path),

@@ -32,6 +32,8 @@ use crate::{
     host::Host,
 };
 
+pub(crate) use queue::removes_shaper;
+
 /// The running kernel.
 #[derive(Debug)]
 pub struct Live {

@@ -48,7 +48,7 @@ pub(super) fn check(
     }
     rehearse_back(setting, &tree)?;
     let mut notes = rehearse(setting, queue)?;
-    if tree.root().is_some_and(|root| loses_shaper(root, queue)) {
+    if loses_shaper(&tree, queue) {
         notes.push(text!(
             "{setting}: this removes a shaper; if a program such as sqm set it, it may return",
             setting = setting
@@ -153,11 +153,16 @@ fn rehearse_back(setting: &Setting, old: &Tree) -> Result<(), Refusal> {
     Err(Refusal::new(setting, reason))
 }
 
-/// Returns true if the new discipline would remove a shaper.
-fn loses_shaper(root: &Node, new: &Queue) -> bool {
-    let unshaped = new.rate_bps().is_none();
-    let shaping = matches!(root.kind.as_str(), "htb" | "tbf" | "cake");
-    unshaped && shaping && root.handle != Handle::NONE
+/// Returns true if a discipline in the place of an old one removes a shaper.
+pub(crate) fn removes_shaper(old: &Saved, new: &Queue) -> bool {
+    live(old).is_some_and(|tree| loses_shaper(&tree, new))
+}
+
+fn loses_shaper(old: &Tree, new: &Queue) -> bool {
+    let shapes = |root: &Node| {
+        matches!(root.kind.as_str(), "htb" | "tbf" | "cake") && root.handle != Handle::NONE
+    };
+    new.rate_bps().is_none() && old.root().is_some_and(shapes)
 }
 
 fn qdisc(queue: &Queue) -> Qdisc {

@@ -1,7 +1,7 @@
 //! Evidence that settings acted: counters of queues, congestion controls that were used.
 
 use model::{
-    change::{Change, Setting},
+    change::{Change, Setting, Step},
     net::{Direction, Side},
     proof::Acted,
     run::Run,
@@ -10,19 +10,23 @@ use model::{
 };
 use sys::tc::{QdiscExtra, QdiscStats};
 
-use crate::live::Live;
+use crate::live::{Live, removes_shaper};
 
 /// Returns evidence that the settings of a change acted during a measurement, on the end they
 /// belong to.
 pub(crate) fn evidence(host: &mut Live, change: &Change, side: Side, run: &Run) -> Vec<Acted> {
-    let one = |setting: &Setting| {
+    let one = |step: &Step| {
+        let setting = &step.setting;
         let by_counters = match setting {
+            Setting::Queue { queue, .. } if removes_shaper(&step.old, queue) => {
+                unshaped(&host.counters(setting))
+            }
             Setting::Queue { .. } | Setting::Ingress { .. } => queue(&host.counters(setting)),
             _ => (None, text!("it is set; no counter shows whether it acts")),
         };
         acted(setting, side, run, by_counters)
     };
-    change.steps.iter().map(|s| &s.setting).map(one).collect()
+    change.steps.iter().map(one).collect()
 }
 
 /// Returns evidence that settings of the other host acted, as far as the measurement shows it.
@@ -82,6 +86,16 @@ fn queue(all: &[QdiscStats]) -> (Option<bool>, Text) {
         marks = count(marks)
     );
     (Some(drops + limited + marks + paced > 0), text)
+}
+
+/// Without a shaper before it, a queue acts by letting packets pass.
+fn unshaped(all: &[QdiscStats]) -> (Option<bool>, Text) {
+    let packets = all.first().map_or(0, |root| root.packets);
+    let text = text!(
+        "{packets} packets passed without the shaper",
+        packets = Value::Count(packets as f64)
+    );
+    (Some(packets > 0), text)
 }
 
 fn marks(queue: &QdiscStats) -> u64 {
