@@ -1,7 +1,6 @@
-//! Tests of OpenWrt's configuration files, with the real `uci` if available: in PATH, or as
-//! `$PATHTWIN_UCI`.
+//! Tests of OpenWrt's configuration files, with the real `uci`: in PATH, or that of scripts/setup.
 
-use std::process::Command;
+use std::{path::PathBuf, process::Command};
 
 use super::*;
 use crate::setting_files::remove_all;
@@ -46,10 +45,18 @@ fn shaped(ingress: &str) -> Change {
     change
 }
 
+/// The user's cache has the one that scripts/setup compiles.
+fn program() -> PathBuf {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| std::env::home_dir().map(|home| home.join(".cache")));
+    let compiled = cache.map(|cache| cache.join("pathtwin/test/uci"));
+    let compiled = compiled.filter(|file| file.exists());
+    compiled.unwrap_or_else(|| "uci".into())
+}
+
 /// The output of the real `uci`; `None` without it.
 fn uci(scene: &Scene, arguments: &[&str]) -> Option<String> {
-    let program = std::env::var_os("PATHTWIN_UCI").unwrap_or_else(|| "uci".into());
-    let output = Command::new(program)
+    let output = Command::new(program())
         .arg("-c")
         .arg(scene.root.path().join("etc/config"))
         .arg("-t")
@@ -62,7 +69,7 @@ fn uci(scene: &Scene, arguments: &[&str]) -> Option<String> {
             Some(String::from_utf8(output.stdout).unwrap())
         }
         Err(error) => {
-            println!("not judged by uci: {error}");
+            println!("skipped: no uci ({error}); run: scripts/setup test");
             None
         }
     }
