@@ -43,6 +43,7 @@ pub(crate) enum Tune {
 #[derive(Debug, Default, Args)]
 pub(crate) struct Journal {
     /// Folder of the journals of changes; default: $PATHTWIN_JOURNAL, or /var/lib/pathtwin/tune
+    /// (/etc/pathtwin/tune on OpenWrt)
     #[arg(long, value_name = "FOLDER")]
     pub(crate) journal: Option<PathBuf>,
 }

@@ -16,11 +16,19 @@ use crate::{
 /// Default folder of the journals.
 const FOLDER: &str = "/var/lib/pathtwin/tune";
 
+/// The same on OpenWrt, where /var is in memory: a change in files would outlive its journal. Its
+/// upgrades keep /etc/pathtwin.
+const FOLDER_OF_OPENWRT: &str = "/etc/pathtwin/tune";
+
 /// The folder that the user names, or the default one.
 pub(super) fn path(journal: &Journal) -> PathBuf {
     let named = std::env::var_os("PATHTWIN_JOURNAL").filter(|v| !v.is_empty());
     let named = journal.journal.clone().or(named.map(PathBuf::from));
-    named.unwrap_or_else(|| Path::new(FOLDER).to_owned())
+    let default = match Path::new("/etc/openwrt_release").exists() {
+        true => FOLDER_OF_OPENWRT,
+        false => FOLDER,
+    };
+    named.unwrap_or_else(|| Path::new(default).to_owned())
 }
 
 /// Returns true if the folder of journals exists; only its owner may be permitted to know.
