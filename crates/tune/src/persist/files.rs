@@ -87,7 +87,7 @@ impl Files {
                 .extend(sections.iter().map(|section| new.part(section)));
             rest = left;
         }
-        let commands: Vec<String> = rest.iter().flat_map(|s| s.commands()).collect();
+        let commands: Vec<String> = rest.iter().flat_map(|s| repeatable(s)).collect();
         if !commands.is_empty() {
             let commands = lines(commands);
             self.files.extend(match owner.is_network_manager {
@@ -186,6 +186,17 @@ fn lines(all: impl IntoIterator<Item = String>) -> String {
     all.into_iter().map(|line| line + "\n").collect()
 }
 
+/// The commands of a setting for a script that may run again: without a device, whenever any device
+/// comes up. A rule of nf_tables is added each time.
+fn repeatable(setting: &Setting) -> Vec<String> {
+    let first = match setting {
+        Setting::MssClamp { .. } => Some("nft delete table inet pathtwin 2>/dev/null || true"),
+        _ => None,
+    };
+    let first = first.map(str::to_owned).into_iter();
+    first.chain(setting.commands()).collect()
+}
+
 /// A device with its index, and its settings; without a device, the host.
 type OfDevice<'a> = (Option<&'a str>, Option<u32>, Vec<&'a Setting>);
 
@@ -219,6 +230,10 @@ fn dispatcher(new: &New<'_>, device: Option<&str>, commands: &str) -> SettingFil
     new.script(&path, &format!("{of_device}{on}"), commands)
 }
 
+/// `ifup` gives an interface up when one of its scripts fails, as that for a route does before its
+/// device is up.
+const NEVER_FAILS: &str = "exit 0\n";
+
 fn scripts(
     new: &New<'_>,
     device: Option<&str>,
@@ -234,7 +249,8 @@ fn scripts(
     match system {
         System::Ifupdown => {
             let path = format!("etc/network/if-up.d/pathtwin-{id}-{part}");
-            vec![new.script(&path, &only("IFACE"), commands)]
+            let commands = format!("{commands}{NEVER_FAILS}");
+            vec![new.script(&path, &only("IFACE"), &commands)]
         }
         System::OpenWrt => {
             // After the scripts of sqm, which reset the queues of a device.

@@ -4,6 +4,7 @@
 
 mod first;
 mod hardware;
+mod ifupdown;
 mod lockout;
 mod mtu;
 mod owners;
@@ -11,6 +12,7 @@ mod queues;
 mod reversal;
 mod routes;
 mod settings;
+mod system;
 mod typed;
 
 use std::{os::fd::AsRawFd, path::Path, process::Command, time::Duration};

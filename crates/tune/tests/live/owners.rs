@@ -1,147 +1,12 @@
 //! Tests of the files for the owner of a device, with the real owner: systemd-networkd, udev,
 //! shells.
-//!
-//! A boot is a new network namespace with the same devices and another boot id, in which the real
-//! systemd-networkd reads the files. The kernel's settings end with a namespace as with a boot.
 
-use std::{
-    fs,
-    os::unix::fs::PermissionsExt,
-    path::{Path, PathBuf},
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+
+use super::{
+    system::{NETWORKD, System, settings},
+    *,
 };
-
-use super::{first::First, *};
-
-const NETWORKD: &str = "/lib/systemd/systemd-networkd";
-
-/// A system in a folder, with a device v0 in a namespace, and journals.
-struct System {
-    root: tempfile::TempDir,
-    boots: u32,
-}
-
-impl System {
-    /// `None` where the test does not run.
-    fn new(test: &str) -> Option<Self> {
-        if !in_own_process(&format!("owners::{test}")) {
-            return None;
-        }
-        let mut system = Self {
-            root: tempfile::tempdir().unwrap(),
-            boots: 0,
-        };
-        system.file("etc/systemd/system/x", "");
-        system.boot();
-        Some(system)
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.root.path().join(path)
-    }
-
-    fn file(&self, path: &str, text: &str) {
-        let path = self.path(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    /// A reboot: new devices, and another boot id.
-    fn boot(&mut self) {
-        Netns::create().and_then(|ns| ns.enter()).unwrap();
-        sh("umount /sys; mount -o ro -t sysfs sysfs /sys");
-        sh("ip link add v0 type veth peer name v1 && ip link set v1 up");
-        self.boots += 1;
-        let id = self.path("boot_id");
-        fs::write(&id, format!("5f5c9d1a-0000-4000-8000-{:012}\n", self.boots)).unwrap();
-        let id = id.display();
-        sh("umount /proc/sys/kernel/random/boot_id 2>/dev/null || true");
-        sh(&format!(
-            "mount --bind {id} /proc/sys/kernel/random/boot_id"
-        ));
-    }
-
-    /// The real networkd sets the device up from the files of this system; returns its log.
-    fn networkd(&self) -> String {
-        let own = self.path("etc/systemd/network");
-        let own = own.display();
-        sh("mkdir -p /run/systemd/netif /run/systemd/network && mount -t tmpfs none /run/systemd");
-        // It starts as root and continues as its own user.
-        sh(
-            "mkdir -p /run/systemd/netif/links /run/systemd/netif/leases && \
-            chown -R systemd-network:systemd-network /run/systemd/netif",
-        );
-        sh(&format!("mount --bind {own} /etc/systemd/network"));
-        sh(&format!("chmod 755 {}", self.root.path().display()));
-        let log = sh(&format!("timeout 3 {NETWORKD} 2>&1 || true"));
-        sh("umount /etc/systemd/network /run/systemd");
-        log
-    }
-
-    fn index() -> u32 {
-        sh("cat /sys/class/net/v0/ifindex").trim().parse().unwrap()
-    }
-
-    fn state() -> String {
-        sh("ip -o link show v0 | grep -o 'mtu [0-9]*.*qdisc [a-z]*'; tc qdisc show dev v0")
-    }
-
-    /// All files but journals, with their permissions.
-    fn tree(&self) -> String {
-        let root = self.root.path().display();
-        sh(&format!(
-            "cd {root} && find . -path './journals*' -prune -o -printf '%p %m %l\\n' | sort && \
-             grep -r . etc run || true"
-        ))
-    }
-
-    fn env<T>(&self, act: impl FnOnce(&mut Env<'_>) -> T) -> T {
-        let folder = Folder::open(&self.path("journals")).unwrap();
-        act(&mut Env {
-            folder: &folder,
-            host: &mut First(Live::open().unwrap()),
-            clock: &BootClock,
-            observer: &mut Unobserved,
-        })
-    }
-
-    /// Applies, confirms, and persists.
-    fn kept(&self, settings: &[Setting]) -> Change {
-        let own = Process::own().unwrap();
-        let own = ProcessId {
-            pid: own.pid,
-            start_ticks: own.start_ticks,
-        };
-        self.env(|env| {
-            let mut arm = Arm {
-                window: Duration::from_secs(60),
-                controller: own,
-                keeper: &mut |_| Ok(own),
-                prober: &mut NewTcp,
-            };
-            let mut plan = planned(settings).unwrap();
-            plan.scope = env.host.scope().unwrap();
-            let change = tune::apply(env, &plan, &mut arm).unwrap();
-            tune::confirm(env, None, &mut NewTcp).unwrap();
-            tune::persist(env, change.id.as_str(), self.root.path()).unwrap()
-        })
-    }
-
-    fn undone(&self, change: &Change) {
-        let id = Some(change.id.as_str());
-        let (_, rollback) = self.env(|env| tune::undo(env, id)).unwrap();
-        assert!(
-            rollback.is_complete() && rollback.left.is_empty(),
-            "{rollback}"
-        );
-    }
-}
-
-fn settings() -> Vec<Setting> {
-    vec![
-        Setting::parse_mtu("v0=1400").unwrap(),
-        Setting::parse_queue("v0=pfifo limit=5").unwrap(),
-    ]
-}
 
 fn networkd_is_here() -> bool {
     let is_here = Path::new(NETWORKD).exists();
@@ -155,7 +20,10 @@ fn networkd_is_here() -> bool {
 #[test]
 fn a_device_of_networkd_has_its_settings_after_a_boot_and_none_after_undoing() {
     let name = "a_device_of_networkd_has_its_settings_after_a_boot_and_none_after_undoing";
-    let Some(mut system) = networkd_is_here().then(|| System::new(name)).flatten() else {
+    let Some(mut system) = networkd_is_here()
+        .then(|| System::of_systemd(name))
+        .flatten()
+    else {
         return;
     };
     let network = "[Match]\nName=v0\n\n[Network]\nAddress=10.1.0.1/24\nLinkLocalAddressing=no\n";
@@ -192,7 +60,10 @@ fn a_device_of_networkd_has_its_settings_after_a_boot_and_none_after_undoing() {
 #[test]
 fn networkd_knows_every_key_that_is_written_for_it() {
     let name = "networkd_knows_every_key_that_is_written_for_it";
-    let Some(system) = networkd_is_here().then(|| System::new(name)).flatten() else {
+    let Some(system) = networkd_is_here()
+        .then(|| System::of_systemd(name))
+        .flatten()
+    else {
         return;
     };
     for queue in [
@@ -221,7 +92,8 @@ fn networkd_knows_every_key_that_is_written_for_it() {
 /// udev applies a `.link` file when a device appears.
 #[test]
 fn a_link_file_of_one_device_is_extended_and_udev_applies_it() {
-    let Some(mut system) = System::new("a_link_file_of_one_device_is_extended_and_udev_applies_it")
+    let Some(mut system) =
+        System::of_systemd("a_link_file_of_one_device_is_extended_and_udev_applies_it")
     else {
         return;
     };
@@ -263,7 +135,7 @@ fn a_link_file_of_one_device_is_extended_and_udev_applies_it() {
 /// A file that networkd uses for other devices too cannot be extended for one of them.
 #[test]
 fn a_file_for_several_devices_is_left_alone() {
-    let Some(system) = System::new("a_file_for_several_devices_is_left_alone") else {
+    let Some(system) = System::of_systemd("a_file_for_several_devices_is_left_alone") else {
         return;
     };
     system.file("etc/systemd/network/10-all.network", "[Match]\nName=v*\n");
@@ -290,7 +162,8 @@ fn a_file_for_several_devices_is_left_alone() {
 /// A second drop-in with another queue would make the device fail.
 #[test]
 fn another_drop_in_with_precedence_is_named_and_no_file_remains() {
-    let Some(system) = System::new("another_drop_in_with_precedence_is_named_and_no_file_remains")
+    let Some(system) =
+        System::of_systemd("another_drop_in_with_precedence_is_named_and_no_file_remains")
     else {
         return;
     };
@@ -336,7 +209,7 @@ fn another_drop_in_with_precedence_is_named_and_no_file_remains() {
 #[test]
 fn a_device_of_networkmanager_gets_a_script_of_its_dispatcher() {
     let Some(mut system) =
-        System::new("a_device_of_networkmanager_gets_a_script_of_its_dispatcher")
+        System::of_systemd("a_device_of_networkmanager_gets_a_script_of_its_dispatcher")
     else {
         return;
     };
@@ -353,7 +226,15 @@ fn a_device_of_networkmanager_gets_a_script_of_its_dispatcher() {
     let mode = fs::metadata(&script.path).unwrap().permissions().mode();
     assert_eq!(mode & 0o7777, 0o755);
     assert!(script.path.contains("etc/NetworkManager/dispatcher.d/"));
+    // As the dispatcher does: its own variables only, and its path.
+    let environment = "env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin CONNECTION_ID=Wired DEVICE_IFACE";
     for shell in ["sh", "busybox ash"] {
+        let run = |device: &str, event: &str| {
+            let path = &script.path;
+            sh(&format!(
+                "{environment}={device} {shell} {path} {device} {event}"
+            ))
+        };
         system.boot();
         let untouched = System::state();
         let found = system.env(tune::pending).unwrap();
@@ -363,10 +244,10 @@ fn a_device_of_networkmanager_gets_a_script_of_its_dispatcher() {
             "{found:?}"
         );
         for (device, event) in [("v1", "up"), ("v0", "down"), ("v0", "pre-up")] {
-            sh(&format!("{shell} {} {device} {event}", script.path));
+            run(device, event);
             assert_eq!(System::state(), untouched, "{shell} {device} {event}");
         }
-        sh(&format!("{shell} {} v0 up", script.path));
+        run("v0", "up");
         let state = System::state();
         assert!(
             state.contains("mtu 1400") && state.contains("pfifo"),
