@@ -6,11 +6,12 @@
 mod common;
 
 use std::{
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Command, Output, Stdio},
 };
 
-use common::{server::Server, text};
+use common::{agent, server::Server, text};
 use model::{
     net::Direction,
     run::{Invalid, Run, Sample},
@@ -75,21 +76,6 @@ kind = 'http'
 bytes = 100_000
 duration_s = 1
 ";
-
-/// The agent for a processor.
-fn agent(processor: &str) -> PathBuf {
-    let targets = std::env::var_os("PATHTWIN_TARGETS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"),
-        PathBuf::from,
-    );
-    let path = targets.join(format!("agent-{processor}/pathtwin"));
-    assert!(
-        path.exists(),
-        "{} is not there; run: make agent",
-        path.display()
-    );
-    path
-}
 
 fn native() -> Command {
     Command::new(agent("x86_64"))
@@ -308,4 +294,111 @@ fn the_one_for_aarch64_explains_plans_changes_and_collects_facts() {
     let explain = ["explain", file, "--output", "json"];
     let findings = [emulated(), native()].map(|program| json(program, &explain));
     assert_eq!(findings[0], findings[1]);
+}
+
+/// The output of both, which must succeed and say the same.
+fn same(arguments: &[&str]) -> String {
+    let said = [emulated(), native()].map(|mut program| {
+        let output = program.args(arguments).output().expect("run the agent");
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        text(&output.stdout)
+    });
+    assert_eq!(said[0], said[1], "{arguments:?}");
+    said[0].clone()
+}
+
+#[test]
+fn the_one_for_aarch64_prints_the_commands_of_a_change_and_compares_runs() {
+    let set = ["--set", "net.ipv4.tcp_slow_start_after_idle=0"];
+    let dry = ["tune", "apply", "--dry-run", set[0], set[1]];
+    assert_eq!(
+        same(&dry),
+        "sysctl -w 'net.ipv4.tcp_slow_start_after_idle=0'\n"
+    );
+    for form in ["shell", "ansible", "nixos", "cloud-init"] {
+        let said = same(&[&dry[..], &["--snippet", form]].concat());
+        assert!(said.contains("tcp_slow_start_after_idle"), "{said}");
+    }
+
+    let folder = tempfile::tempdir().expect("make a folder");
+    let server = Server::start(native(), &folder.path().join("key"), &[]);
+    let idle = "[[step]]\nkind = 'idle'\nduration_s = 1\n";
+    let files = ["a.json", "b.json"].map(|name| {
+        let run = measure(emulated(), &server, folder.path(), idle);
+        let file = folder.path().join(name);
+        let bytes = serde_json::to_vec(&run).expect("as JSON");
+        std::fs::write(&file, bytes).expect("write the run");
+        file.to_str().expect("a path").to_owned()
+    });
+    let compared = same(&["compare", &files[0], &files[1], "--output", "json"]);
+    assert!(compared.contains("\"lines\": ["), "{compared}");
+}
+
+/// Runs `iperf3 client` with a server of the other program; returns what the client said.
+fn iperf3(mut server: Command, mut client: Command, arguments: &[&str]) -> serde_json::Value {
+    let mut server = server
+        .args(["iperf3", "server", "--listen", "127.0.0.1:0", "--once"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("start the server");
+    let mut line = String::new();
+    let mut said = BufReader::new(server.stderr.take().expect("its stderr"));
+    said.read_line(&mut line).expect("read what it says");
+    let address = line.trim().rsplit(' ').next().expect("an address");
+    let client: Output = client
+        .args(["iperf3", "client", address])
+        .args(arguments)
+        .args(["--output", "json"])
+        .output()
+        .expect("run the client");
+    server.wait().expect("wait for the server");
+    assert!(client.status.success(), "{}", text(&client.stderr));
+    serde_json::from_slice(&client.stdout).expect("JSON")
+}
+
+#[test]
+fn the_one_for_aarch64_is_either_end_of_iperf3() {
+    for [server, client] in [[native, emulated], [emulated, native]] {
+        for (arguments, direction) in [
+            (&["-n", "1M"][..], "up"),
+            (&["-n", "1M", "-R"], "down"),
+            (&["-u", "-b", "4M", "-t", "1"], "up"),
+        ] {
+            let said = iperf3(server(), client(), arguments);
+            let rate = said[direction]["goodput_mbps"].as_f64();
+            assert!(rate.is_some_and(|rate| rate > 0.0), "{arguments:?}: {said}");
+        }
+    }
+}
+
+/// QEMU's user mode passes on netlink for routes only, and no program of another processor is
+/// started by this kernel, as the keeper is: nothing is changed, and the reason is said.
+#[test]
+fn the_one_for_aarch64_changes_nothing_without_its_keeper_and_says_what_it_lacks() {
+    if !common::is_root() || Path::new("/proc/sys/fs/binfmt_misc/qemu-aarch64").exists() {
+        println!("skipped: needs root, and a kernel that starts no programs for aarch64");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("make a folder");
+    let agent = agent("aarch64");
+    let lacks = |line: &str, reason: &str| {
+        let program = format!(
+            "ip link set lo up; ecn() {{ cat /proc/sys/net/ipv4/tcp_ecn; }}; before=$(ecn); \
+             qemu-aarch64 {} {line}; status=$?; [ \"$(ecn)\" = \"$before\" ] && exit $status",
+            agent.display()
+        );
+        let output = Command::new("unshare")
+            .args(["--net", "sh", "-c", &program])
+            .env("PATHTWIN_JOURNAL", folder.path().join("journal"))
+            .output()
+            .expect("run unshare");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{line}: {said}");
+        assert!(said.contains(reason), "{line}: {said}");
+    };
+    lacks("tune apply --set net.ipv4.tcp_ecn=1", "keeper");
+    lacks("tune plan --queue 'lo=pfifo limit=5'", "not supported");
+    lacks("tune plan --offload 'lo=tso off'", "not supported");
+    lacks("observe --duration 2s", "sock_diag");
 }

@@ -41,6 +41,21 @@ pub fn guest() -> PathBuf {
     )
 }
 
+/// The agent, the build for routers, for a processor. `make agent` builds it.
+pub fn agent(processor: &str) -> PathBuf {
+    let targets = std::env::var_os("PATHTWIN_TARGETS").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"),
+        PathBuf::from,
+    );
+    let path = targets.join(format!("agent-{processor}/pathtwin"));
+    assert!(
+        path.exists(),
+        "{} is not there; run: make agent",
+        path.display()
+    );
+    path
+}
+
 /// The kernel image.
 pub fn kernel() -> PathBuf {
     let output = pathtwin()

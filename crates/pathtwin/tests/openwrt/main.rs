@@ -55,6 +55,14 @@ fn a_change_in_files_is_there_after_a_boot_and_nothing_is_left_after_undo() {
     stays_and_leaves_nothing(&router);
 }
 
+/// The static program of the package, for which nothing else is there than BusyBox.
+#[test]
+fn a_change_of_the_agent_is_there_after_a_boot_and_nothing_is_left_after_undo() {
+    if let Some(router) = Router::new(&common::agent("x86_64")) {
+        stays_and_leaves_nothing(&router);
+    }
+}
+
 fn stays_and_leaves_nothing(router: &Router) {
     let (before, tree) = (router.boot(SETTINGS), router.tree());
     assert!(before.starts_with("0\n"), "{before}");
