@@ -22,10 +22,12 @@ pub(crate) mod iperf3;
 mod lab;
 pub(crate) mod measure;
 pub(crate) mod observe;
+#[cfg(feature = "tune")]
 pub(crate) mod proof;
 #[cfg(feature = "page")]
 pub(crate) mod report;
 pub(crate) mod serve;
+#[cfg(feature = "tune")]
 pub(crate) mod tune;
 #[cfg(feature = "lab")]
 pub(crate) mod twin;
@@ -79,6 +81,7 @@ pub(crate) enum Command {
     Advise(Box<advise::Advise>),
     #[cfg(feature = "lab")]
     Fix(Box<fix::Fix>),
+    #[cfg(feature = "tune")]
     #[command(subcommand)]
     Tune(tune::Tune),
 

@@ -21,6 +21,7 @@ pub(crate) mod observe;
 #[cfg(feature = "page")]
 pub(crate) mod report;
 pub(crate) mod serve;
+#[cfg(feature = "tune")]
 pub(crate) mod tune;
 #[cfg(feature = "lab")]
 pub(crate) mod twin;

@@ -93,6 +93,7 @@ fn command(command: &Command) -> Result<ExitCode, Failure> {
         Command::Advise(arguments) => commands::advise::advise(arguments),
         #[cfg(feature = "lab")]
         Command::Fix(arguments) => commands::fix::fix(arguments),
+        #[cfg(feature = "tune")]
         Command::Tune(command) => commands::tune::tune(command),
         Command::Compare(arguments) => compare::compare(arguments),
         #[cfg(feature = "page")]

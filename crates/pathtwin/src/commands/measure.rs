@@ -35,7 +35,9 @@ use crate::{
     format,
 };
 
-pub(crate) use far::{Far, Progress, Reached};
+#[cfg(feature = "tune")]
+pub(crate) use far::Reached;
+pub(crate) use far::{Far, Progress};
 #[cfg(feature = "lab")]
 pub(crate) use in_lab::first_cell;
 

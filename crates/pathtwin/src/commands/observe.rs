@@ -52,6 +52,7 @@ pub(crate) fn observe(arguments: &Observe) -> Result<ExitCode, Failure> {
 }
 
 /// The connections of this host over a time; none if it was stopped.
+#[cfg(feature = "tune")]
 pub(crate) fn for_a_time(span: Duration) -> Result<Option<Observation>, Failure> {
     let config = Config::over(span)?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;

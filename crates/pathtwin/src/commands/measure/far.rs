@@ -34,6 +34,7 @@ pub(crate) enum Progress {
     /// On standard error.
     Shown,
     /// It is one of many.
+    #[cfg(feature = "tune")]
     Hidden,
 }
 
@@ -81,6 +82,7 @@ impl Far<'_> {
 
 impl Reached {
     /// Number of layers that are measured.
+    #[cfg(feature = "tune")]
     pub(crate) fn layers(&self) -> usize {
         self.far.layers()
     }
@@ -125,6 +127,7 @@ impl Reached {
             cancel: stop,
         };
         let run = match progress {
+            #[cfg(feature = "tune")]
             Progress::Hidden => measure::run::measure(start, &mut |_| {}),
             Progress::Shown => {
                 let mut display = live::Display::new(plan.budget);
