@@ -89,6 +89,49 @@ fn networkd_knows_every_key_that_is_written_for_it() {
     }
 }
 
+/// The guest's kernel has the queues, and the same networkd sets them.
+#[test]
+fn shapers_of_networkd_are_there_after_a_boot_in_the_guest() {
+    in_guest("owners::shapers_of_networkd_are_there_after_a_boot");
+}
+
+#[test]
+fn shapers_of_networkd_are_there_after_a_boot() {
+    let name = "shapers_of_networkd_are_there_after_a_boot";
+    let Some(mut system) = networkd_is_here()
+        .then(|| System::of_systemd(name))
+        .flatten()
+    else {
+        return;
+    };
+    system.file("etc/systemd/network/10-v0.network", "[Match]\nName=v0\n");
+    for shaper in ["50mbit fq_codel", "50mbit fq", "50mbit"] {
+        let setting = Setting::parse_shape(&format!("v0={shaper}")).unwrap();
+        if let Err(error) = planned(std::slice::from_ref(&setting)) {
+            println!("skipped: {error}");
+            continue;
+        }
+        let state = format!("run/systemd/netif/links/{}", System::index());
+        system.file(&state, "NETWORK_FILE=/etc/systemd/network/10-v0.network\n");
+        system.networkd();
+        let (before, tree) = (System::state(), system.tree());
+        let change = system.kept(&[setting]);
+        let mut files = change.files.iter();
+        assert!(
+            files.any(|file| file.path.contains("10-v0.network.d")),
+            "{:?}",
+            change.files
+        );
+        system.boot();
+        let log = system.networkd();
+        let found = system.env(tune::pending).unwrap();
+        assert!(found.compared.drifted.is_empty(), "{found:?}\n{log}");
+        assert_eq!(found.seen, std::slice::from_ref(&change.id), "{log}");
+        system.undone(&change);
+        assert_eq!((System::state(), system.tree()), (before, tree));
+    }
+}
+
 /// udev applies a `.link` file when a device appears.
 #[test]
 fn a_link_file_of_one_device_is_extended_and_udev_applies_it() {
