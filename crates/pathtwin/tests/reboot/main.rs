@@ -128,3 +128,37 @@ fn a_change_confirmed_without_files_ends_with_the_boot() {
     assert!(is_set(&set), "{set}");
     assert_eq!(machine.boot(SETTINGS), before);
 }
+
+/// A filter sends what is received through the queue of an intermediate device.
+#[test]
+fn shapers_of_both_directions_are_there_after_a_boot_and_gone_after_undo() {
+    let Some((_folder, mut machine)) = machine() else {
+        return;
+    };
+    const SHAPE: &str = "\"$PATHTWIN\" tune apply --shape 'up0=50mbit fq_codel' \
+                         --shape-ingress up0=40mbit --window 60s >/dev/null\n";
+    const QUEUES: &str = "
+for device in up0 $(ip -o link show type ifb | grep -o 'pt-ifb[0-9]*'); do
+    echo $device
+    tc qdisc show dev $device | sed 's/ [0-9a-f]*: / /'
+    tc class show dev $device | grep htb | sed 's/ leaf [0-9a-f]*://'
+    tc filter show dev $device ingress
+done
+find /etc -name '*pathtwin*' | sort";
+    let before = machine.boot(QUEUES);
+    let set = machine.boot(&format!("{SHAPE}{PERSIST}{QUEUES}"));
+    for with in [
+        "class htb 1:1 root",
+        "rate 50Mbit",
+        "qdisc fq_codel parent 1:1",
+        "matchall",
+        "qdisc cake root refcnt 2 bandwidth 40Mbit",
+    ] {
+        assert!(set.contains(with), "{with}: {set}");
+    }
+    let booted = machine.boot(&format!("{QUEUES}\n{STATUS}"));
+    let status = booted.strip_prefix(&set).expect("as before the boot");
+    assert!(status.contains("its files have set everything"), "{status}");
+    assert_eq!(machine.boot(&format!("{UNDO}{QUEUES}")), before);
+    assert_eq!(machine.boot(QUEUES), before, "after undo and a boot");
+}

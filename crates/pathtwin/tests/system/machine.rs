@@ -68,6 +68,11 @@ mount --bind boot_id proc/sys/kernel/random/boot_id
 ip link set lo up
 ip link add up0 address 02:00:00:00:00:01 type veth peer name peer0 address 02:00:00:00:00:02
 ip link set peer0 up
+# Of nobody, with several queues.
+ip link add up1 address 02:00:00:00:00:03 numtxqueues 4 numrxqueues 4 \
+    type veth peer name peer1 address 02:00:00:00:00:04 numtxqueues 4 numrxqueues 4
+ip link set peer1 up
+ip link set up1 up
 pivot_root . old
 umount -l old
 # As container managers do it: systemd hands files to services by mounts of this root.
