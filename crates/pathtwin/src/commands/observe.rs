@@ -5,7 +5,9 @@ use std::{ops::ControlFlow, process::ExitCode, time::Duration};
 use anyhow::Context;
 use host::observe::{Config, End, Observer};
 use indicatif::{ProgressBar, ProgressStyle};
-use model::observation::{Filter, Observation};
+use model::observation::Filter;
+#[cfg(feature = "tune")]
+use model::observation::Observation;
 
 use crate::cli::observe::Observe;
 use crate::{

@@ -129,6 +129,19 @@ fn what_somebody_else_sets_after_the_boot_is_named() {
     assert!(!said.contains(SEEN), "{said}");
 }
 
+/// An upgrade keeps the script, and not the packages with the programs in it.
+#[test]
+fn what_a_missing_program_would_have_set_is_named_after_the_boot() {
+    let Some(router) = Router::new(built()) else {
+        return;
+    };
+    is_set(&router.boot(&format!("{APPLY}{CONFIRM}{SETTINGS}")));
+    router.boot("rm /usr/sbin/tc");
+    let said = router.boot("pathtwin tune status 2>&1");
+    assert!(!said.contains(SEEN), "{said}");
+    assert!(said.contains("queue of wan0"), "{said}");
+}
+
 #[test]
 fn an_upgrade_keeps_the_files_and_the_journal() {
     let Some(router) = Router::new(built()) else {
