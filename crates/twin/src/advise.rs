@@ -279,8 +279,8 @@ pub fn turns(twin: &Twin) -> Plan {
     trial::of_hosts(&twin.path)
 }
 
-/// Changes of figures that an Advice states for a remedy, with intervals, from its pairs: outcomes on
-/// paths of the twin without it and with it, for the same seed.
+/// Changes of figures that an Advice states for a remedy, with intervals, from its pairs: outcomes
+/// on paths of the twin without it and with it, for the same seed.
 pub fn stated(twin: &Twin, pairs: &[[Outcome; 2]]) -> Vec<Change> {
     let pairs = pairs.iter().map(|[before, after]| Pair {
         member: 0,
