@@ -98,13 +98,19 @@ corpus: build kernel ## evaluate all scenarios of the corpus again (half an hour
 	done
 	UPDATE_DOCS=1 $(CARGO) test $(CARGO_FLAGS) -p pathtwin-corpus
 
+# Whether the fuzz targets compile. A check links nothing, so the fuzzer's C++ is not compiled: its
+# path only has to be given.
+FUZZ_CHECK = CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a RUSTFLAGS="--cfg fuzzing" \
+	$(CARGO) check $(CARGO_FLAGS) --manifest-path fuzz/Cargo.toml --target-dir $(CARGO_TARGET_DIR)/fuzz-check
+
 .PHONY: lint
-lint: ## format, clippy, documentation, source rules, licences, scripts
+lint: ## format, clippy, documentation, source rules, fuzz targets, licences, scripts
 	@scripts/setup build lint
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
 	$(CARGO) test $(CARGO_FLAGS) -q -p pathtwin-house
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --workspace --no-deps
+	$(FUZZ_CHECK)
 	scripts/deny
 	@if command -v shellcheck >/dev/null; then \
 		echo "shellcheck $(SCRIPTS)"; \

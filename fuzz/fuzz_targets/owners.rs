@@ -173,6 +173,7 @@ impl Host for Inert {
         Ok(Scope {
             boot: String::new(),
             netns: 1,
+            initial: Some(true),
             host: "fuzz".to_owned(),
         })
     }
