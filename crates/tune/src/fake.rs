@@ -3,7 +3,7 @@
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use model::{
-    change::{Saved, Scope, Setting},
+    change::{CHANGE_SCHEMA, Change, ChangeId, Saved, Scope, Setting, State, Step},
     text::Text,
 };
 
@@ -13,6 +13,42 @@ use crate::{
     host::Host,
     observer::{Interrupted, Observer, Point},
 };
+
+/// A confirmed change of some settings.
+pub(crate) fn confirmed(settings: impl IntoIterator<Item = Setting>) -> Change {
+    let step = |setting| Step {
+        setting,
+        old: Saved::Parameter {
+            value: "old".to_owned(),
+            allowed: None,
+        },
+        new: None,
+        link: None,
+        origin: None,
+    };
+    Change {
+        schema: CHANGE_SCHEMA,
+        program: "0".to_owned(),
+        id: ChangeId::from_random([7; 16]),
+        state: State::Confirmed,
+        scope: Scope {
+            boot: String::new(),
+            netns: 1,
+            initial: Some(true),
+            host: "fake".to_owned(),
+        },
+        created_unix_s: None,
+        controller: None,
+        keeper: None,
+        deadline_boottime_ns: None,
+        probes: Vec::new(),
+        files: Vec::new(),
+        steps: settings.into_iter().map(step).collect(),
+        warnings: Vec::new(),
+        events: Vec::new(),
+        undone_because: None,
+    }
+}
 
 /// Stops at the n-th point.
 pub(crate) struct StopAt(pub(crate) usize, pub(crate) Vec<Point>);

@@ -31,6 +31,7 @@ use crate::{
 };
 
 pub use networkd::networkd_text;
+pub(crate) use replay::Last;
 pub use system::System;
 
 /// Writes the files of a confirmed change below `root`, which is `/` except in tests, and checks
@@ -77,24 +78,47 @@ pub fn persist(env: &mut Env<'_>, prefix: &str, root: &Path) -> Result<Change, T
     Ok(change)
 }
 
+/// The parameters of a change that another file sets to another value at boot, after the file that
+/// the change is written to; none on a system without such files. Paths are without the root.
+pub(crate) fn later(change: &Change, root: &Path) -> Vec<(String, Last)> {
+    let Ok(system) = System::of(root) else {
+        return Vec::new();
+    };
+    let own = root.join(names::parameters(change.id.short()));
+    let last = |(name, value): (&str, &str)| {
+        let last = replay::after(root, system, &own, name)?;
+        let file = Path::new(&last.file).strip_prefix(root).ok()?;
+        let file = Path::new("/").join(file).display().to_string();
+        let differs = !is_same(&last.value, value);
+        differs.then(|| (name.to_owned(), Last { file, ..last }))
+    };
+    parameters(change).filter_map(last).collect()
+}
+
+fn parameters(change: &Change) -> impl Iterator<Item = (&str, &str)> {
+    change.steps.iter().filter_map(|step| match &step.setting {
+        Setting::Sysctl { name, value } => Some((name.as_str(), value.as_str())),
+        _ => None,
+    })
+}
+
+fn is_same(a: &str, b: &str) -> bool {
+    a.split_whitespace().eq(b.split_whitespace())
+}
+
 /// Reads all files of parameters in the system's own order.
 fn is_effective(change: &Change, system: System, root: &Path) -> Result<(), PersistError> {
-    for step in &change.steps {
-        let Setting::Sysctl { name, value } = &step.setting else {
-            continue;
-        };
-        let last = replay::effective(root, system, name);
-        let same = |text: &str| text.split_whitespace().eq(value.split_whitespace());
-        match last {
-            Some(last) if same(&last.value) => {}
+    for (name, value) in parameters(change) {
+        match replay::effective(root, system, name) {
+            Some(last) if is_same(&last.value, value) => {}
             Some(last) => {
                 return Err(PersistError::Overridden {
-                    name: name.clone(),
+                    name: name.to_owned(),
                     value: last.value,
                     file: last.file,
                 });
             }
-            None => return Err(PersistError::NotRead(name.clone())),
+            None => return Err(PersistError::NotRead(name.to_owned())),
         }
     }
     Ok(())

@@ -105,7 +105,8 @@ fn managed(settings: &[&Setting], root: &Path) -> Vec<Text> {
     found.into_iter().map(sentence).collect()
 }
 
-fn manager(text: &str) -> Option<&'static str> {
+/// The tool whose header a file has.
+pub(super) fn manager(text: &str) -> Option<&'static str> {
     let mut header = text.lines().take(HEADER_LINES).map(str::to_lowercase);
     header.find_map(|line| {
         let is_header = line.contains("managed") || line.contains("generated");

@@ -11,7 +11,7 @@ use model::change::{
 };
 
 use super::{
-    names::{escaped, plain, quoted},
+    names::{self, escaped, plain, quoted},
     networkd,
     owner::Owner,
     system::System,
@@ -28,20 +28,19 @@ pub(super) fn of(change: &Change, system: System, root: &Path) -> Result<Files, 
     let settings: Vec<Setting> = change.steps.iter().map(|s| s.setting.clone()).collect();
     let new = New { id, root };
     let mut all = Files::default();
-    let names = modules(&settings);
-    if !names.is_empty() {
+    let needed = modules(&settings);
+    if !needed.is_empty() {
         let path = match system {
             System::OpenWrt => format!("etc/modules.d/98-pathtwin-{id}"),
             _ => format!("etc/modules-load.d/pathtwin-{id}.conf"),
         };
-        all.files.push(new.file(&path, &lines(names)));
+        all.files.push(new.file(&path, &lines(needed)));
     }
     let (parameters, _) = parts(&settings);
     if !parameters.is_empty() {
         let line = |(name, value): (&str, &str)| format!("{name} = {value}");
         let text = lines(parameters.into_iter().map(line));
-        let path = format!("etc/sysctl.d/98-pathtwin-{id}.conf");
-        all.files.push(new.file(&path, &text));
+        all.files.push(new.file(&names::parameters(id), &text));
     }
     for (device, index, settings) in by_device(change) {
         all.device(&new, system, device, index, settings)?;

@@ -1,5 +1,11 @@
 //! Names of devices in names of files and units, and in scripts.
 
+/// The file with the kernel parameters of a change, without the root. Most files of others have
+/// lower numbers.
+pub(super) fn parameters(id: &str) -> String {
+    format!("etc/sysctl.d/98-pathtwin-{id}.conf")
+}
+
 /// A name quoted as one word of a shell.
 pub(super) fn quoted(device: &str) -> String {
     format!("'{}'", device.replace('\'', r"'\''"))

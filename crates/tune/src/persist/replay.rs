@@ -20,15 +20,26 @@ const FOLDERS: [&str; 5] = [
 
 /// Last setting of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Last {
-    pub(super) value: String,
-    pub(super) file: String,
+pub(crate) struct Last {
+    pub(crate) value: String,
+    pub(crate) file: String,
 }
 
 /// Returns the last setting of a parameter at boot; `None` if no file sets it.
 pub(super) fn effective(root: &Path, system: System, name: &str) -> Option<Last> {
+    last(files(root, system, None), name)
+}
+
+/// Returns the last setting of a parameter in the files that are read after `own`, which may not
+/// exist yet.
+pub(super) fn after(root: &Path, system: System, own: &Path, name: &str) -> Option<Last> {
+    let all = files(root, system, Some(own)).into_iter();
+    last(all.skip_while(|file| file != own).skip(1), name)
+}
+
+fn last(files: impl IntoIterator<Item = PathBuf>, name: &str) -> Option<Last> {
     let mut last = None;
-    for file in files(root, system) {
+    for file in files {
         let text = fs::read_to_string(&file).unwrap_or_default();
         for (key, value) in text.lines().filter_map(assignment) {
             if matches(&key, name) {
@@ -42,9 +53,12 @@ pub(super) fn effective(root: &Path, system: System, name: &str) -> Option<Last>
     last
 }
 
-/// All files in the order in which they are read.
-fn files(root: &Path, system: System) -> Vec<PathBuf> {
+/// All files in the order in which they are read, with one that may not exist yet.
+fn files(root: &Path, system: System, own: Option<&Path>) -> Vec<PathBuf> {
     let mut by_name: BTreeMap<std::ffi::OsString, PathBuf> = BTreeMap::new();
+    if let Some(own) = own {
+        by_name.insert(own.file_name().unwrap_or_default().into(), own.to_owned());
+    }
     let folders = match system {
         // `/etc/init.d/sysctl` reads this folder alone, and then sysctl.conf.
         System::OpenWrt => &FOLDERS[..1],

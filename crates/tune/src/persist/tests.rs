@@ -2,13 +2,16 @@
 
 use std::{collections::BTreeMap, fs};
 
-use model::change::{CHANGE_SCHEMA, Change, ChangeId, Saved, Scope, Setting, Step, parse};
+use model::change::{Change, ChangeId, Setting, Step, parse};
 
 use super::*;
 
 mod interrupted;
 mod openwrt;
-use crate::{BootClock, Folder, Observer, Unobserved, fake::Fake};
+use crate::{
+    BootClock, Folder, Observer, Unobserved,
+    fake::{self, Fake},
+};
 
 /// A root with the folders of a system, and a journal with a confirmed change.
 struct Scene {
@@ -22,38 +25,7 @@ fn change(settings: &[&str], shapes: &[&str]) -> Change {
     let set = |text: &&str| Setting::parse_set(text, parse::Scope::Host).unwrap();
     let shape = |text: &&str| Setting::parse_shape(text).unwrap();
     let settings = settings.iter().map(set).chain(shapes.iter().map(shape));
-    let step = |setting| Step {
-        setting,
-        old: Saved::Parameter {
-            value: "old".to_owned(),
-            allowed: None,
-        },
-        new: None,
-        link: None,
-        origin: None,
-    };
-    Change {
-        schema: CHANGE_SCHEMA,
-        program: "0".to_owned(),
-        id: ChangeId::from_random([7; 16]),
-        state: State::Confirmed,
-        scope: Scope {
-            boot: String::new(),
-            netns: 1,
-            initial: Some(true),
-            host: "fake".to_owned(),
-        },
-        created_unix_s: None,
-        controller: None,
-        keeper: None,
-        deadline_boottime_ns: None,
-        probes: Vec::new(),
-        files: Vec::new(),
-        steps: settings.map(step).collect(),
-        warnings: Vec::new(),
-        events: Vec::new(),
-        undone_because: None,
-    }
+    fake::confirmed(settings)
 }
 
 impl Scene {

@@ -61,8 +61,7 @@ fn planned_as(request: Request) -> Result<Change, TuneError> {
     };
     let id = tune::fresh_id().map_err(Operation::MakeId.failed())?;
     let mut change = tune::plan(&mut Live::open()?, &request, id)?;
-    let settings = change.steps.iter().map(|step| &step.setting);
-    let writers = tune::writers(settings, Path::new("/"));
+    let writers = tune::writers(&change, Path::new("/"));
     change.warnings.extend(writers);
     Ok(change)
 }
