@@ -8,6 +8,7 @@ mod module;
 mod mtu;
 mod offload;
 mod parameter;
+mod placement;
 mod queue;
 mod queues;
 mod route;
@@ -161,7 +162,9 @@ impl Host for Live {
                 amounts::check_channels(setting, index, [*rx, *tx, *combined])
             }
             Setting::Module { name } => module::check(&self.modules, setting, name),
-            Setting::Ingress { queue, .. } => ingress::check(setting, queue, old),
+            Setting::Ingress { device, queue } => {
+                ingress::check(&mut self.nl, setting, device, queue, old)
+            }
             Setting::Mtu { device, bytes } => mtu::check(setting, device, *bytes),
             Setting::QueueLength { packets, .. } => match packets {
                 0 => Err(Refusal::new(setting, RefusalReason::NoPackets)),

@@ -53,6 +53,12 @@ pub enum SettingError {
     /// A queue discipline that is not supported.
     #[error("\"{0}\" is not a queue discipline; there are fq, fq_codel, cake, htb, pfifo, bfifo")]
     Queue(String),
+    /// A queue discipline that acts only where the queue is, and has no shaper that moves it there.
+    #[error(
+        "dualpi2 is not supported: without a shaper above it, it acts only where the queue forms; \
+         --shape DEVICE=RATE moves the queue to this host, with cake or fq_codel"
+    )]
+    Dualpi2,
     /// An option without a value.
     #[error("\"{0}\": write options as name=value")]
     OptionForm(String),

@@ -240,6 +240,7 @@ impl FromStr for Queue {
                 limit_packets: None,
             },
             Some("bfifo") => Self::Bfifo { limit_bytes: None },
+            Some("dualpi2") => return Err(SettingError::Dualpi2),
             other => {
                 return Err(SettingError::Queue(other.unwrap_or_default().to_owned()));
             }

@@ -178,6 +178,9 @@ fn settings_are_read_from_text() {
     for wrong in ["wan=", "wan=0mbit", "wan=5mbit red", "wan=5mbit cake x"] {
         assert!(Setting::parse_shape(wrong).is_err(), "{wrong}");
     }
+    // Known, and refused with the reason.
+    let dualpi2 = Setting::parse_queue("wan=dualpi2").unwrap_err().to_string();
+    assert!(dualpi2.contains("--shape"), "{dualpi2}");
     assert_eq!(
         Setting::parse_mtu("wg0=1380").unwrap().commands(),
         ["ip link set dev wg0 mtu 1380"]

@@ -12,7 +12,7 @@ use sys::{
     tc::{self, Action, Handle, Hook, Qdisc},
 };
 
-use super::{device, queue};
+use super::{device, placement, queue};
 use crate::error::{HostError, Refusal, RefusalReason};
 
 /// Priority of the filter.
@@ -41,7 +41,13 @@ pub(super) fn read(nl: &mut Netlink, index: u32) -> Result<Saved, HostError> {
     })
 }
 
-pub(super) fn check(setting: &Setting, wanted: &Queue, old: &Saved) -> Result<Vec<Text>, Refusal> {
+pub(super) fn check(
+    nl: &mut Netlink,
+    setting: &Setting,
+    device: &str,
+    wanted: &Queue,
+    old: &Saved,
+) -> Result<Vec<Text>, Refusal> {
     if let Saved::Ingress { hook, .. } = old {
         let reason = match hook {
             Some(kind) => RefusalReason::HookTaken { kind: kind.clone() },
@@ -58,6 +64,10 @@ pub(super) fn check(setting: &Setting, wanted: &Queue, old: &Saved) -> Result<Ve
          be some percent below that of the line",
         setting = setting
     ));
+    let failed = |error: HostError| Refusal::unreadable(setting, error);
+    let index = link::index(nl, device).map_err(|e| failed(e.into()))?;
+    let tunnels = placement::tunnels(nl, index).map_err(failed)?;
+    notes.extend(placement::notes(setting, device, wanted, &tunnels));
     Ok(notes)
 }
 

@@ -116,11 +116,29 @@ fn congestion(setting: &Setting, value: &str, old: &Saved) -> Result<Vec<Text>, 
             return Err(Refusal::new(setting, reason));
         }
     }
-    Ok(vec![text!(
+    let mut notes = vec![text!(
         "{setting}: only connections that this host opens or accepts from now on use it, and \
          none that it forwards",
         setting = CONGESTION_CONTROL
-    )])
+    )];
+    notes.extend(forwards(setting, &[FORWARDS_IPV4, FORWARDS_IPV6]));
+    Ok(notes)
+}
+
+/// Whether this host forwards packets (Documentation/networking/ip-sysctl.rst, Linux 6.18).
+pub(super) const FORWARDS_IPV4: &str = "net.ipv4.ip_forward";
+pub(super) const FORWARDS_IPV6: &str = "net.ipv6.conf.all.forwarding";
+
+/// Returns a note about a congestion control on a host that forwards, by these parameters.
+pub(super) fn forwards(setting: &Setting, parameters: &[&str]) -> Option<Text> {
+    let is_on = |name: &&&str| sysctl::read(name).is_ok_and(|value| value.trim() != "0");
+    let name = parameters.iter().find(is_on)?;
+    Some(text!(
+        "{setting}: this host forwards packets ({parameter}), and a congestion control acts only \
+         on connections that end at this host: set it at the hosts that send what is forwarded",
+        setting = setting,
+        parameter = *name
+    ))
 }
 
 /// Refuses a congestion control that the kernel has neither at hand nor as a module: a step before

@@ -13,6 +13,7 @@ use sys::{
     },
 };
 
+use super::placement;
 use crate::error::{HostError, Refusal, RefusalReason};
 
 pub(super) fn read(nl: &mut Netlink, index: u32) -> Result<Saved, HostError> {
@@ -54,6 +55,8 @@ pub(super) fn check(
             setting = setting
         ));
     }
+    let tunnels = placement::tunnels(nl, index).map_err(failed)?;
+    notes.extend(placement::notes(setting, device, queue, &tunnels));
     Ok(notes)
 }
 

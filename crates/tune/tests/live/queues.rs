@@ -64,6 +64,30 @@ fn a_shaper_with_a_queue_is_set_up_and_leaves_nothing() {
 }
 
 #[test]
+fn fq_beside_a_tunnel_of_another_program_is_said_to_drop_its_packets() {
+    if !scene() {
+        return;
+    }
+    let undo = "tc qdisc del dev v1 root; ip link del t0";
+    if !has(
+        "tc qdisc add dev v1 root fq && ip tuntap add t0 mode tun",
+        undo,
+    ) {
+        println!("skipped: this kernel has no fq or no tun");
+        return;
+    }
+    let notes = || {
+        let all = planned(&[Setting::parse_queue("v0=fq").unwrap()]).unwrap();
+        let all = all.warnings.iter().map(ToString::to_string);
+        all.filter(|note| note.contains("one UDP flow")).count()
+    };
+    sh("ip tuntap add t1 mode tap && ip link set t1 up && ip tuntap add t0 mode tun");
+    assert_eq!(notes(), 0, "a tunnel that is down, and a machine's device");
+    sh("ip link set t0 up");
+    assert_eq!(notes(), 1);
+}
+
+#[test]
 fn a_shaper_of_received_packets_leaves_no_device_behind() {
     if !scene() {
         return;

@@ -31,6 +31,45 @@ fn parameters_that_could_not_be_undone_are_refused() {
 }
 
 #[test]
+fn a_congestion_control_on_a_host_that_forwards_is_said_to_be_for_its_own_connections() {
+    if !scene() {
+        return;
+    }
+    sh("ip route add 10.9.0.0/16 via 10.1.0.2 && ip route add fd01::/16 dev v0");
+    let notes = |setting| -> Vec<String> {
+        let all = planned(&[setting]).unwrap().warnings;
+        let all = all.iter().map(ToString::to_string);
+        all.filter(|note| note.contains("forwards packets"))
+            .collect()
+    };
+    let cases = [
+        ("host", "net.ipv4.ip_forward"),
+        ("host", "net.ipv6.conf.all.forwarding"),
+        ("route:10.9.0.0/16", "net.ipv4.ip_forward"),
+        ("route:fd01::/16", "net.ipv6.conf.all.forwarding"),
+    ];
+    let forward = |v4, v6| {
+        sh(&format!("echo {v4} >/proc/sys/net/ipv4/ip_forward"));
+        sh(&format!(
+            "echo {v6} >/proc/sys/net/ipv6/conf/all/forwarding"
+        ));
+    };
+    for (scope, parameter) in cases {
+        forward(0, 0);
+        assert!(notes(cc("reno", scope)).is_empty(), "{scope}");
+        let is_ipv6 = parameter.contains("ipv6");
+        forward(u8::from(!is_ipv6), u8::from(is_ipv6));
+        let found = notes(cc("reno", scope));
+        assert_eq!(found.len(), 1, "{scope}: {found:?}");
+        assert!(found[0].contains(parameter), "{found:?}");
+        if scope != "host" {
+            forward(u8::from(is_ipv6), u8::from(!is_ipv6));
+            assert!(notes(cc("reno", scope)).is_empty(), "{scope}");
+        }
+    }
+}
+
+#[test]
 fn a_device_that_was_replaced_meanwhile_is_not_touched() {
     if !scene() {
         return;
