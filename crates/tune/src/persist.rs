@@ -4,6 +4,7 @@
 //! and states so in its first line, so that undoing deletes it.
 
 mod files;
+mod ifupdown;
 mod ini;
 mod names;
 mod networkd;

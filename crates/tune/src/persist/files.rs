@@ -70,7 +70,7 @@ impl Files {
         index: Option<u32>,
         settings: Vec<&Setting>,
     ) -> Result<(), PersistError> {
-        let owner = Owner::of(new.root, system, index);
+        let owner = Owner::of(new.root, system, device, index);
         let mut rest = settings;
         for (file, of) in [
             (&owner.network, networkd::network as fn(&Setting) -> _),
@@ -89,9 +89,13 @@ impl Files {
         let commands: Vec<String> = rest.iter().flat_map(|s| repeatable(s)).collect();
         if !commands.is_empty() {
             let commands = lines(commands);
+            let by = match owner.is_ifupdown {
+                true => System::Ifupdown,
+                false => system,
+            };
             self.files.extend(match owner.is_network_manager {
                 true => vec![dispatcher(new, device, &commands)],
-                false => scripts(new, device, &commands, system),
+                false => scripts(new, device, &commands, by),
             });
         }
         Ok(())

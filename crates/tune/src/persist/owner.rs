@@ -1,12 +1,12 @@
 //! Owner of a device's settings: the program that sets the device up, according to its state in
-//! /run.
+//! /run, and of ifupdown according to its files.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-use super::{ini, system::System};
+use super::{ifupdown, ini, system::System};
 
 /// The programs that set a device up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,18 +17,35 @@ pub(super) struct Owner {
     pub(super) link: Option<PathBuf>,
     /// True if NetworkManager manages the device.
     pub(super) is_network_manager: bool,
+    /// True if ifupdown sets the device up, and neither of the others does. It may set an MTU and
+    /// offloads at every ifup, later than udev.
+    pub(super) is_ifupdown: bool,
 }
 
 impl Owner {
-    /// The owner of the device with an index; otherwise the default of the system.
-    pub(super) fn of(root: &Path, system: System, index: Option<u32>) -> Self {
-        let (System::Systemd, Some(index)) = (system, index) else {
+    /// The owner of the device with a name and an index; otherwise the default of the system.
+    pub(super) fn of(
+        root: &Path,
+        system: System,
+        device: Option<&str>,
+        index: Option<u32>,
+    ) -> Self {
+        let (System::Systemd, Some(device), Some(index)) = (system, device, index) else {
             return Self::default();
         };
+        let network = network_file(root, index);
+        let is_network_manager = is_network_managers(root, index);
+        if network.is_none() && !is_network_manager && ifupdown::configures(root, device) {
+            return Self {
+                is_ifupdown: true,
+                ..Self::default()
+            };
+        }
         Self {
-            network: network_file(root, index).filter(|file| is_of_one_device(root, file)),
+            network: network.filter(|file| is_of_one_device(root, file)),
             link: link_file(root, index).filter(|file| is_of_one_device(root, file)),
-            is_network_manager: is_network_managers(root, index),
+            is_network_manager,
+            is_ifupdown: false,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::error::PersistError;
 pub enum System {
     /// systemd: a service for each device, bound to it.
     Systemd,
-    /// ifupdown of Debian without systemd.
+    /// ifupdown of Debian without systemd. With systemd, a device may still be ifupdown's.
     Ifupdown,
     /// procd and hotplug of OpenWrt.
     OpenWrt,

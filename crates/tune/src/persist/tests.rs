@@ -6,6 +6,7 @@ use model::change::{Change, ChangeId, Setting, Step, parse};
 
 use super::*;
 
+mod ifupdown;
 mod interrupted;
 mod openwrt;
 use crate::{
@@ -40,6 +41,12 @@ impl Scene {
             root,
             host: Fake::with(&[("net.ipv4.tcp_ecn", "1")]),
         }
+    }
+
+    fn file(&self, path: &str, text: &str) {
+        let path = self.root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
 
     fn act<T>(&self, act: impl FnOnce(&mut Env<'_>, &Path) -> T) -> T {
