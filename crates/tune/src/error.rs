@@ -8,7 +8,7 @@ mod refusal;
 use std::io;
 
 use model::{
-    change::{ChangeId, Setting, State},
+    change::{ChangeId, Setting, State, snippet::Form},
     text,
     text::Text,
 };
@@ -107,6 +107,14 @@ pub enum TuneError {
 }
 
 impl TuneError {
+    /// The form of the settings for other means, by which the files of this system are managed.
+    pub fn snippet(&self) -> Option<Form> {
+        match self {
+            Self::Persist(error) => error.snippet(),
+            _ => None,
+        }
+    }
+
     /// The error with its values, for reports in any language.
     pub fn text(&self) -> Text {
         match self {

@@ -18,6 +18,7 @@ mod keeper;
 mod kept;
 mod live;
 mod lookup;
+mod managed;
 mod observer;
 mod offers;
 mod persist;

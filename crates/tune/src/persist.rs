@@ -13,7 +13,10 @@ mod replay;
 mod system;
 mod uci;
 
-use std::path::Path;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use model::{
     change::{Change, Setting, State},
@@ -25,6 +28,7 @@ use crate::{
     error::{PersistError, TuneError},
     kept::publish,
     lookup::{find, lock},
+    managed::{self, ANSIBLE},
     progress::advance,
     recover::recover,
     setting_files::{exists, write_all},
@@ -39,7 +43,8 @@ pub use system::System;
 /// that no other file of the system overrides them at the next boot.
 ///
 /// # Errors
-/// The change is not confirmed or already persistent; the system is managed by other means; a file
+/// The change is not confirmed or already persistent; the system, or a file that has the same
+/// parameter or device, is managed by other means; a file
 /// exists or cannot be written; or another file takes precedence. Then none of its files remains.
 pub fn persist(env: &mut Env<'_>, prefix: &str, root: &Path) -> Result<Change, TuneError> {
     let _lock = lock(env)?;
@@ -54,6 +59,7 @@ pub fn persist(env: &mut Env<'_>, prefix: &str, root: &Path) -> Result<Change, T
     }
     let system = System::of(root)?;
     let files = files::of(&change, system, root)?;
+    is_unmanaged(&change, &files, root)?;
     if let Some(file) = files.files.iter().find(|f| !f.part && exists(f)) {
         return Err(PersistError::Exists(file.path.clone()).into());
     }
@@ -79,6 +85,29 @@ pub fn persist(env: &mut Env<'_>, prefix: &str, root: &Path) -> Result<Change, T
     Ok(change)
 }
 
+/// Refuses to set in files what Ansible sets in others: a play would set it back, or both would have
+/// a value. These are files that name a parameter or a device, and those of a device's owner.
+fn is_unmanaged(change: &Change, files: &files::Files, root: &Path) -> Result<(), PersistError> {
+    let settings: Vec<&Setting> = change.steps.iter().map(|step| &step.setting).collect();
+    let mut all = managed::files(&settings, root).into_iter();
+    let of_names = all
+        .find(|file| file.manager == ANSIBLE)
+        .map(|file| file.file);
+    let is_ansibles = |file: &PathBuf| {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        managed::manager(&text) == Some(ANSIBLE)
+    };
+    let of_owner = || files.of_others(root).into_iter().find(is_ansibles);
+    let of_owner = || Some(managed::shown(root, &of_owner()?));
+    match of_names.or_else(of_owner) {
+        Some(file) => Err(PersistError::ManagedFile {
+            file,
+            manager: ANSIBLE,
+        }),
+        None => Ok(()),
+    }
+}
+
 /// The parameters of a change that another file sets to another value at boot, after the file that
 /// the change is written to; none on a system without such files. Paths are without the root.
 pub(crate) fn later(change: &Change, root: &Path) -> Vec<(String, Last)> {
@@ -88,8 +117,7 @@ pub(crate) fn later(change: &Change, root: &Path) -> Vec<(String, Last)> {
     let own = root.join(names::parameters(change.id.short()));
     let last = |(name, value): (&str, &str)| {
         let last = replay::after(root, system, &own, name)?;
-        let file = Path::new(&last.file).strip_prefix(root).ok()?;
-        let file = Path::new("/").join(file).display().to_string();
+        let file = managed::shown(root, Path::new(&last.file));
         let differs = !is_same(&last.value, value);
         differs.then(|| (name.to_owned(), Last { file, ..last }))
     };

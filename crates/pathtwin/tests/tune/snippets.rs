@@ -4,7 +4,11 @@ use std::{path::Path, process::Command};
 
 use serde_json::Value;
 
-use super::{ECN, common::text, ecn, namespace, tune};
+use super::{
+    ECN,
+    common::{pathtwin, text},
+    ecn, namespace, tune,
+};
 
 /// The text of a form, for a parameter and a queue.
 fn snippet(journal: &Path, form: &str) -> String {
@@ -75,6 +79,54 @@ fn the_ansible_tasks_are_a_list_with_a_parameter_and_a_service() {
         "{unit}"
     );
     assert_eq!(of("ansible.builtin.systemd_service")["enabled"], true);
+}
+
+/// Where Ansible sets the parameter in `/etc`, here in a separate `/etc/sysctl.d`.
+#[test]
+fn a_change_of_what_ansible_manages_is_printed_as_its_tasks_and_not_written() {
+    if !namespace() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("journal");
+    let before = ecn();
+    let script = r#"
+        mount -t tmpfs none /etc/sysctl.d
+        printf '# Ansible managed\nnet.ipv4.tcp_ecn = 0\n' >/etc/sysctl.d/10-net.conf
+        "$1" tune apply --set net.ipv4.tcp_ecn=1 --journal "$2" >/dev/null
+        "$1" tune confirm --persist --journal "$2"
+        echo "code $?"
+        ls /etc/sysctl.d"#;
+    let output = Command::new("unshare")
+        .args([
+            "--mount",
+            "--propagation",
+            "private",
+            "sh",
+            "-c",
+            script,
+            "sh",
+        ])
+        .arg(pathtwin().get_program())
+        .arg(&journal)
+        .output()
+        .unwrap();
+    let (out, errors) = (text(&output.stdout), text(&output.stderr));
+    if !Path::new("/etc/systemd/system").exists() {
+        println!("skipped: needs a host with systemd");
+        return;
+    }
+    let (tasks, rest) = out.split_once("code 3\n").expect(&errors);
+    assert!(tasks.contains("ansible.posix.sysctl"), "{out}{errors}");
+    assert_eq!(rest, "10-net.conf\n");
+    assert!(
+        errors.contains("/etc/sysctl.d/10-net.conf is managed by Ansible"),
+        "{errors}"
+    );
+    let (_, list) = tune(&journal, &["list"]);
+    let (id, _) = list.split_once(' ').unwrap();
+    assert_eq!(tune(&journal, &["undo", id]).0, Some(0), "{list}");
+    assert_eq!(ecn(), before);
 }
 
 #[test]

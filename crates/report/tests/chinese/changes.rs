@@ -209,6 +209,10 @@ fn persist_errors() -> Vec<TuneError> {
     let all = [
         PersistError::NotConfirmed(State::Applied),
         PersistError::Managed("NixOS"),
+        PersistError::ManagedFile {
+            file: file(),
+            manager: "Ansible",
+        },
         PersistError::UnknownSystem,
         PersistError::Exists(file()),
         PersistError::Write {

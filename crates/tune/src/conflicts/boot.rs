@@ -4,8 +4,7 @@ use std::{fs, path::Path};
 
 use model::{change::Change, text, text::Text};
 
-use super::files::manager;
-use crate::persist;
+use crate::{managed::manager, persist};
 
 /// Parameters whose new value would not survive a boot. Files that another tool manages have a
 /// sentence of their own.

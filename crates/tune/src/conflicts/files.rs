@@ -1,10 +1,6 @@
 //! Files of other tools that set the same parameters or devices.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use model::{
     change::{CONGESTION_CONTROL, Setting},
@@ -12,27 +8,7 @@ use model::{
     text::Text,
 };
 
-/// Words of the header by which a tool marks a file as its own. They are in any case.
-const MANAGERS: [(&str, &str); 5] = [
-    ("ansible", "Ansible"),
-    ("puppet", "Puppet"),
-    ("chef", "Chef"),
-    ("salt", "Salt"),
-    ("cloud-init", "cloud-init"),
-];
-
-/// Lines of a header.
-const HEADER_LINES: usize = 10;
-
-/// Where tools that manage hosts write network settings.
-const FOLDERS: [&str; 6] = [
-    "etc/sysctl.d",
-    "etc/systemd/network",
-    "etc/network",
-    "etc/network/interfaces.d",
-    "etc/netplan",
-    "etc/config",
-];
+use crate::managed::{self, Managed};
 
 pub(super) fn others(settings: &[&Setting], root: &Path) -> Vec<Text> {
     let mut all: Vec<Text> = settings.iter().filter_map(|s| sqm(s, root)).collect();
@@ -74,64 +50,24 @@ fn turboacc(settings: &[&Setting], root: &Path) -> Option<Text> {
 
 /// Files with the header of a tool that name a parameter or a device of the settings.
 fn managed(settings: &[&Setting], root: &Path) -> Vec<Text> {
-    let mut files: Vec<PathBuf> = vec![root.join("etc/sysctl.conf")];
-    for folder in FOLDERS {
-        let entries = fs::read_dir(root.join(folder)).into_iter().flatten();
-        files.extend(entries.flatten().map(|entry| entry.path()));
-    }
-    let mut found = BTreeMap::new();
-    for file in files {
-        let Ok(text) = fs::read_to_string(&file) else {
-            continue;
-        };
-        let Some(manager) = manager(&text) else {
-            continue;
-        };
-        if let Some(setting) = settings.iter().find(|setting| is_named(&text, setting)) {
-            let shown = file.strip_prefix(root).unwrap_or(&file);
-            let shown = Path::new("/").join(shown).display().to_string();
-            found.insert(shown, (manager, *setting));
-        }
-    }
-    let sentence = |(file, (manager, setting)): (String, (&'static str, &Setting))| {
+    let sentence = |found: Managed<'_>| {
         text!(
             "{file} is managed by {manager}, which sets it again ({setting}); change it there: \
              --dry-run --snippet prints the text",
-            file = file,
-            manager = manager,
-            setting = setting
+            file = found.file,
+            manager = found.manager,
+            setting = found.setting
         )
     };
-    found.into_iter().map(sentence).collect()
-}
-
-/// The tool whose header a file has.
-pub(super) fn manager(text: &str) -> Option<&'static str> {
-    let mut header = text.lines().take(HEADER_LINES).map(str::to_lowercase);
-    header.find_map(|line| {
-        let is_header = line.contains("managed") || line.contains("generated");
-        let by = |(word, name): &(&str, &'static str)| line.contains(word).then_some(*name);
-        is_header.then(|| MANAGERS.iter().find_map(by)).flatten()
-    })
-}
-
-/// Parameters are named with dots or slashes; devices are words.
-fn is_named(text: &str, setting: &Setting) -> bool {
-    let is_word = |name: &str| {
-        let apart = |c: char| !c.is_ascii_alphanumeric() && !"._-/".contains(c);
-        let mut lines = text.lines().filter(|line| !line.starts_with(['#', ';']));
-        lines.any(|line| line.split(apart).any(|word| word == name))
-    };
-    match (setting, setting.device()) {
-        (Setting::Sysctl { name, .. }, _) => is_word(name) || is_word(&name.replace('.', "/")),
-        (_, Some(device)) => is_word(device),
-        _ => false,
-    }
+    let all = managed::files(settings, root);
+    all.into_iter().map(sentence).collect()
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    use std::fs;
 
     use model::change::parse::Scope;
 

@@ -11,6 +11,7 @@ use model::change::{
 };
 
 use super::{
+    ini,
     names::{self, escaped, plain, quoted},
     networkd,
     owner::Owner,
@@ -60,6 +61,17 @@ pub(super) struct Files {
 }
 
 impl Files {
+    /// Files of others that these extend.
+    pub(super) fn of_others(&self, root: &Path) -> Vec<PathBuf> {
+        let parts = self.files.iter().filter(|file| file.part);
+        let parts = parts.map(|file| PathBuf::from(&file.path));
+        let extended = self
+            .extended
+            .iter()
+            .map(|(file, ..)| ini::below(root, file));
+        extended.chain(parts).collect()
+    }
+
     /// The files of a device, or of the host: files of its owner for the settings that it supports,
     /// and a script for the others.
     fn device(

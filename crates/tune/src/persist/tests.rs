@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs};
 
-use model::change::{Change, ChangeId, Setting, Step, parse};
+use model::change::{Change, ChangeId, Setting, Step, parse, snippet::Form};
 
 use super::*;
 
@@ -213,4 +213,65 @@ fn a_system_that_is_managed_by_other_means_is_left_to_them() {
     scene.confirmed(&change(&["net.ipv4.tcp_ecn=1"], &[]));
     let error = scene.act(|env, root| persist(env, ID, root)).unwrap_err();
     assert!(error.to_string().contains("--snippet"), "{error}");
+}
+
+/// Ansible's own header (`ansible_managed`, its default).
+const ANSIBLE: &str = "# Ansible managed\n";
+
+#[test]
+fn what_ansible_sets_is_left_to_it_and_nothing_is_written() {
+    for (file, text) in [
+        ("etc/sysctl.d/10-net.conf", "net.ipv4.tcp_ecn = 0\n"),
+        ("etc/sysctl.d/99-net.conf", "net.ipv4.tcp_ecn = 0\n"),
+        ("etc/network/interfaces", "iface wan inet dhcp\n"),
+        (
+            "etc/NetworkManager/system-connections/wan.nmconnection",
+            "interface-name=wan\n",
+        ),
+        // By the address of the device: it is the file of its owner.
+        (
+            "etc/systemd/network/10-lan.network",
+            "[Match]\nMACAddress=02:00:00:00:00:01\n",
+        ),
+    ] {
+        let scene = Scene::new(DEBIAN);
+        scene.file(file, &format!("{ANSIBLE}{text}"));
+        scene.file(
+            "run/systemd/netif/links/2",
+            "NETWORK_FILE=/etc/systemd/network/10-lan.network\n",
+        );
+        let before = scene.tree();
+        let mut change = change(&["net.ipv4.tcp_ecn=1"], &["wan=47.5mbit"]);
+        change.steps[1].link = Some(2);
+        scene.confirmed(&change);
+        let error = scene.act(|env, root| persist(env, ID, root)).unwrap_err();
+        let message = error.to_string();
+        for part in [&format!("/{file}"), "Ansible", "--snippet"] {
+            assert!(message.contains(part), "{message}");
+        }
+        assert_eq!(error.snippet(), Some(Form::Ansible));
+        assert_eq!(scene.tree(), before);
+        let change = scene.act(|env, _| env.folder.list().unwrap().remove(0).change.unwrap());
+        assert_eq!(change.state, State::Confirmed, "until the next boot");
+    }
+}
+
+#[test]
+fn files_of_ansible_about_other_things_and_of_the_user_are_no_obstacle() {
+    for (file, text) in [
+        (
+            "etc/sysctl.d/10-net.conf",
+            "# Ansible managed\nnet.ipv4.tcp_ecn_fallback = 0\n",
+        ),
+        ("etc/sysctl.d/10-net.conf", "net.ipv4.tcp_ecn = 0\n"),
+        (
+            "etc/network/interfaces",
+            "# Ansible managed\niface lan inet dhcp\n",
+        ),
+    ] {
+        let scene = Scene::new(DEBIAN);
+        scene.file(file, text);
+        scene.confirmed(&change(&["net.ipv4.tcp_ecn=1"], &["wan=47.5mbit"]));
+        scene.act(|env, root| persist(env, ID, root)).unwrap();
+    }
 }

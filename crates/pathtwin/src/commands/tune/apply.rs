@@ -87,7 +87,8 @@ pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reports the lifetime of a confirmed change, and writes it to files if requested.
+/// Reports the lifetime of a confirmed change, and writes it to files if requested; where files are
+/// managed by other means, prints the settings for these.
 pub(super) fn kept(journal: &Journal, id: &ChangeId, persist: bool) -> Result<(), Failure> {
     let short = id.short();
     if !persist {
@@ -96,7 +97,14 @@ pub(super) fn kept(journal: &Journal, id: &ChangeId, persist: bool) -> Result<()
         ));
     }
     let change = with_host(journal, |env| {
-        tune::persist(env, id.as_str(), Path::new("/"))
+        let written = tune::persist(env, id.as_str(), Path::new("/"));
+        let other_means = written.as_ref().err().and_then(TuneError::snippet);
+        // On standard output alone, so that it can be piped to where it belongs.
+        if let (Some(form), Ok(change)) = (other_means, env.folder.read(id)) {
+            let settings: Vec<Setting> = change.steps.into_iter().map(|s| s.setting).collect();
+            let _ = format::text(&snippet(&settings, form));
+        }
+        written
     })?;
     let files: String = change
         .files
