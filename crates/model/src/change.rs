@@ -29,7 +29,7 @@ pub use processors::{processors, sending};
 pub use queue::{Cake, Fq, FqCodel, Htb, Queue};
 pub use saved::{Blob, LinkMtu, QueueNode, Saved};
 pub use setting::{CONGESTION_CONTROL, Origin, Setting};
-pub use shaper::Shaper;
+pub use shaper::{QueueOf, Shaper};
 pub use state::State;
 
 /// Latest version of [`Change`]. Schema 2 has states for files that are being written or removed.

@@ -38,6 +38,19 @@ pub enum SettingError {
     /// A queue that cannot be below a shaper.
     #[error("\"{0}\" is not a queue for a shaper; there are cake, fq_codel, fq")]
     ShaperQueue(String),
+    /// A shaper with two queues.
+    #[error("the shaper of {device} has the queue {own}, and --queue {given} is another one")]
+    ShaperQueues {
+        /// Its device.
+        device: String,
+        /// Its queue.
+        own: &'static str,
+        /// The other one.
+        given: &'static str,
+    },
+    /// A queue for shapers, of which there are none.
+    #[error("--queue {0} is for a shaper, and there is none; write DEVICE={0}, or add --shape")]
+    NoShaper(&'static str),
     /// A shaper with a rate of 0.
     #[error("\"{0}\": a shaper needs a rate above 0, as \"htb rate=47.5mbit\"")]
     ShaperRate(String),

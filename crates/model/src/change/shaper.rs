@@ -14,7 +14,17 @@ use crate::{
 pub struct Shaper {
     device: String,
     rate: ShaperRate,
-    queue: Discipline,
+    /// CAKE if absent.
+    queue: Option<Discipline>,
+}
+
+/// The root queue of a device, or the queue of all shapers beside it that name none.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QueueOf {
+    /// `eth0=fq_codel target=5ms`.
+    Device(Setting),
+    /// `cake`, `fq_codel` or `fq`.
+    Shapers(Discipline),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +35,24 @@ enum ShaperRate {
 }
 
 impl Shaper {
+    /// The shaper with a queue that is given separately.
+    ///
+    /// # Errors
+    /// It has another one already.
+    pub fn with_queue(self, queue: Discipline) -> Result<Self, SettingError> {
+        match self.queue {
+            Some(own) if own != queue => Err(SettingError::ShaperQueues {
+                device: self.device,
+                own: own.name(),
+                given: queue.name(),
+            }),
+            _ => Ok(Self {
+                queue: Some(queue),
+                ..self
+            }),
+        }
+    }
+
     /// The setting for packets that the device sends or receives, on a host whose line has this
     /// capacity.
     ///
@@ -37,7 +65,7 @@ impl Shaper {
             (ShaperRate::Share(share), Some(bps)) => (share.get() * bps) as u64,
             (ShaperRate::Share(_), None) => return Err(SettingError::ShareOfUnknown(device)),
         };
-        let mut queue = Queue::shaper(bps, self.queue);
+        let mut queue = Queue::shaper(bps, self.queue.unwrap_or(Discipline::Cake));
         Ok(match flow {
             Flow::Egress => Setting::Queue { device, queue },
             Flow::Ingress => {
@@ -59,14 +87,9 @@ impl std::str::FromStr for Shaper {
         let (device, rest) = of_device(text)?;
         let mut words = rest.split_whitespace();
         let rate = rate(text, words.next().unwrap_or_default())?;
-        let queue = match words.next() {
-            None | Some("cake") => Discipline::Cake,
-            Some("fq_codel") => Discipline::FqCodel,
-            Some("fq") => Discipline::Fq,
-            Some(other) => {
-                return Err(SettingError::ShaperQueue(other.to_owned()));
-            }
-        };
+        let wrong = |word: &str| SettingError::ShaperQueue(word.to_owned());
+        let named = |word: &str| discipline(word).ok_or_else(|| wrong(word));
+        let queue = words.next().map(named).transpose()?;
         match words.next() {
             Some(more) => Err(SettingError::ShaperForm(more.to_owned())),
             None => Ok(Self {
@@ -76,6 +99,22 @@ impl std::str::FromStr for Shaper {
             }),
         }
     }
+}
+
+impl std::str::FromStr for QueueOf {
+    type Err = SettingError;
+
+    fn from_str(text: &str) -> Result<Self, SettingError> {
+        match discipline(text) {
+            Some(queue) => Ok(Self::Shapers(queue)),
+            None => Setting::parse_queue(text).map(Self::Device),
+        }
+    }
+}
+
+fn discipline(word: &str) -> Option<Discipline> {
+    let all = [Discipline::Cake, Discipline::FqCodel, Discipline::Fq];
+    all.into_iter().find(|queue| queue.name() == word)
 }
 
 fn rate(text: &str, word: &str) -> Result<ShaperRate, SettingError> {
@@ -121,6 +160,27 @@ mod tests {
         assert!(unknown.contains("--findings or --advice"), "{unknown}");
         for wrong in ["wan=0%", "wan=101%", "wan=95% red", "wan=%"] {
             assert!(wrong.parse::<Shaper>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_queue_beside_a_shaper_is_that_of_the_shaper() {
+        let shaper = |text: &str| text.parse::<Shaper>().unwrap();
+        for name in ["cake", "fq_codel", "fq"] {
+            let QueueOf::Shapers(queue) = name.parse().unwrap() else {
+                panic!("{name}");
+            };
+            let together = shaper(&format!("wan=95% {name}"));
+            assert_eq!(shaper("wan=95%").with_queue(queue).unwrap(), together);
+            assert_eq!(together.clone().with_queue(queue).unwrap(), together);
+        }
+        let twice = shaper("wan=95% fq").with_queue(Discipline::Cake);
+        let twice = twice.unwrap_err().to_string();
+        assert!(twice.contains("fq") && twice.contains("cake"), "{twice}");
+        let of_device = Setting::parse_queue("cake=fq_codel").unwrap();
+        assert_eq!("cake=fq_codel".parse(), Ok(QueueOf::Device(of_device)));
+        for wrong in ["", "pfifo", "eth0"] {
+            assert!(wrong.parse::<QueueOf>().is_err(), "{wrong}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, Subcommand, ValueEnum};
 use model::{
-    change::{ChangeId, Setting, SettingError, Shaper, parse::Scope},
+    change::{ChangeId, QueueOf, Setting, SettingError, Shaper, parse::Scope},
     spec::quantity,
 };
 
@@ -16,7 +16,7 @@ use model::{
 #[command(after_help = "Examples:
   pathtwin tune plan --set cc=bbr --scope route:10.0.0.0/8
   sudo pathtwin tune apply --queue eth0=fq_codel --probe far.example:22
-  sudo pathtwin tune apply --shape wan=95% --findings findings.json --end near
+  sudo pathtwin tune apply --shape wan=95% --queue cake --findings findings.json --end near
   sudo pathtwin tune confirm                    (within a minute, better from a new login)
   sudo pathtwin tune undo
 States, guarantees and their limits: docs/reference/tune.md.
@@ -59,9 +59,10 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "SCOPE", default_value = "host")]
     pub(crate) scope: Scope,
 
-    /// Root queue discipline of a device, as "eth0=fq_codel target=5ms"
-    #[arg(long, value_name = "DEVICE=QUEUE", value_parser = Setting::parse_queue)]
-    pub(crate) queue: Vec<Setting>,
+    /// Root queue discipline of a device, as "eth0=fq_codel target=5ms"; or the queue of --shape
+    /// and --shape-ingress: cake, fq_codel or fq
+    #[arg(long, value_name = "DEVICE=QUEUE|QUEUE")]
+    pub(crate) queue: Vec<QueueOf>,
 
     /// Egress shaper of a device, as "wan=47.5mbit" or "wan=47.5mbit fq_codel" (default: cake); or
     /// "wan=95%" of the capacity that --findings or --advice have

@@ -107,6 +107,22 @@ fn a_shaper_takes_a_share_of_the_capacity_that_findings_have() {
     let plan = |words: &[&str]| tune(&journal, &[&["plan"], words].concat());
     let (_, message) = plan(&[&["--shape", "lo=95% fq_codel"], &of[..]].concat());
     assert!(message.contains("rate=19mbit"), "{message}");
+    let apart = ["--shape", "lo=95%", "--queue", "fq_codel"];
+    let (_, message) = plan(&[&apart[..], &of[..]].concat());
+    assert!(
+        message.contains("htb rate=19mbit queue=fq_codel"),
+        "{message}"
+    );
+    let (_, message) = plan(&[&["--shape", "lo=95%", "--queue", "cake"], &of[..]].concat());
+    assert!(message.contains("cake bandwidth=19mbit"), "{message}");
+    for wrong in [
+        &["--queue", "cake"][..],
+        &["--shape", "lo=9mbit fq", "--queue", "cake"],
+    ] {
+        let (code, message) = plan(wrong);
+        assert_eq!(code, Some(2), "{message}");
+        assert!(message.contains("shape"), "{message}");
+    }
     let (_, message) = plan(&[&["--shape-ingress", "lo=95%"], &of[..]].concat());
     assert!(message.contains("bandwidth=95mbit"), "{message}");
     let (code, message) = plan(&["--shape", "lo=95%"]);

@@ -10,7 +10,7 @@ use anyhow::{Context, anyhow};
 use model::{
     advice::Advice,
     capacity::{LineCapacity, PathCapacity},
-    change::{Change, Origin, Setting, SettingError},
+    change::{Change, Origin, QueueOf, Setting, SettingError, Shaper},
     findings::Findings,
     remedy::{Flow, Location, Remedy},
 };
@@ -93,15 +93,7 @@ fn given(settings: &Settings, line: LineCapacity) -> Result<Vec<Setting>, Settin
     for text in &settings.set {
         all.push(Setting::parse_set(text, settings.scope)?);
     }
-    all.extend(settings.queue.iter().cloned());
-    for (shapers, flow) in [
-        (&settings.shape, Flow::Egress),
-        (&settings.shape_ingress, Flow::Ingress),
-    ] {
-        for shaper in shapers {
-            all.push(shaper.setting(flow, line)?);
-        }
-    }
+    all.extend(queues(settings, line)?);
     let named = [
         &settings.mss_clamp,
         &settings.offload,
@@ -116,6 +108,32 @@ fn given(settings: &Settings, line: LineCapacity) -> Result<Vec<Setting>, Settin
     all.extend(named.into_iter().flatten().cloned());
     let several = settings.udp_gro_forwarding.iter();
     all.extend(several.flat_map(|several| several.0.iter().cloned()));
+    Ok(all)
+}
+
+/// The queues of devices, and the shapers with their queues.
+fn queues(settings: &Settings, line: LineCapacity) -> Result<Vec<Setting>, SettingError> {
+    let mut all = Vec::new();
+    let egress = settings.shape.iter().map(|s| (s.clone(), Flow::Egress));
+    let ingress = settings.shape_ingress.iter();
+    let ingress = ingress.map(|s| (s.clone(), Flow::Ingress));
+    let mut shapers: Vec<(Shaper, Flow)> = egress.chain(ingress).collect();
+    for queue in &settings.queue {
+        match queue {
+            QueueOf::Device(setting) => all.push(setting.clone()),
+            QueueOf::Shapers(queue) if shapers.is_empty() => {
+                return Err(SettingError::NoShaper(queue.name()));
+            }
+            QueueOf::Shapers(queue) => {
+                for (shaper, _) in &mut shapers {
+                    *shaper = shaper.clone().with_queue(*queue)?;
+                }
+            }
+        }
+    }
+    for (shaper, flow) in shapers {
+        all.push(shaper.setting(flow, line)?);
+    }
     Ok(all)
 }
 
