@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use model::{
     change::{
-        Change, Queue, Saved, Setting,
+        Change, Queue, QueueOf, Saved, Setting,
         parse::Scope,
         snippet::{Form, snippet},
     },
@@ -48,6 +48,7 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = Setting::parse_udp_gro_forwarding(text);
     let _ = Setting::parse_queue_length(text);
     let _ = Proof::parse(bytes);
+    let _ = text.parse::<QueueOf>();
     let _ = text.parse::<Scope>();
     if let Ok(queue) = text.parse::<Queue>() {
         assert_eq!(queue.to_string().parse(), Ok(queue));

@@ -1,6 +1,6 @@
 #![no_main]
-//! Any text in the files of those that set a device up (networkd, udev, NetworkManager, UCI,
-//! sysctl): a Change that is written into files and undone leaves every file as it was, and so does
+//! Any text in the files of those that set a device up (networkd, udev, NetworkManager, ifupdown,
+//! UCI, sysctl): a Change that is written into files and undone leaves every file as it was, and so does
 //! one that is refused.
 
 use std::{
@@ -32,13 +32,22 @@ const OPENWRT: [&str; 5] = [
     "etc/sysctl.d/12-tcp-bbr.conf",
     "etc/sysupgrade.conf",
 ];
+const IFUPDOWN: [&str; 5] = [
+    "etc/network/interfaces",
+    "etc/network/interfaces.d/lan",
+    "run/network/ifstate",
+    "run/NetworkManager/devices/2",
+    "etc/sysctl.d/99-other.conf",
+];
+/// With the copy for other users beside the folder in it.
+const JOURNALS: &str = "journals";
 const ID: &str = "07070707";
 
-fuzz_target!(|input: (bool, u8, [&str; 5])| {
-    let (is_openwrt, settings, texts) = input;
-    let root = Root::with(is_openwrt, texts);
+fuzz_target!(|input: (u8, u8, [&str; 5])| {
+    let (system, settings, texts) = input;
+    let root = Root::with(system, texts);
     let before = root.files();
-    let folder = Folder::open(&root.0.join("journals")).expect("a folder");
+    let folder = Folder::open(&root.0.join(JOURNALS).join("tune")).expect("a folder");
     folder.write(&change(settings)).expect("a journal");
     let mut env = Env {
         folder: &folder,
@@ -61,16 +70,21 @@ fuzz_target!(|input: (bool, u8, [&str; 5])| {
 struct Root(PathBuf);
 
 impl Root {
-    fn with(is_openwrt: bool, texts: [&str; 5]) -> Self {
+    fn with(system: u8, texts: [&str; 5]) -> Self {
         let path = Path::new("/dev/shm").join(format!("pathtwin-fuzz-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         let root = Self(path);
-        let (names, fixed) = match is_openwrt {
-            true => (
+        fs::create_dir_all(root.0.join(JOURNALS)).expect("memory");
+        let (names, fixed) = match system % 3 {
+            0 => (
                 OPENWRT,
                 vec![("etc/openwrt_release", ""), ("etc/init.d/sqm", "")],
             ),
-            false => (
+            1 => (
+                IFUPDOWN,
+                vec![("etc/systemd/system/x", ""), ("usr/sbin/ifup", "")],
+            ),
+            _ => (
                 SYSTEMD,
                 vec![
                     ("etc/systemd/system/x", ""),
@@ -100,7 +114,7 @@ impl Root {
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(&folder).expect("a folder").flatten() {
                 let path = entry.path();
-                if path == self.0.join("journals") {
+                if path == self.0.join(JOURNALS) {
                     continue;
                 }
                 let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
