@@ -24,8 +24,9 @@ const NAMES: [&str; 15] = [
     "VPN", "min",
 ];
 /// ... of programs and products ...
-const PROGRAMS: [&str; 10] = [
+const PROGRAMS: [&str; 11] = [
     "Linux",
+    "Ansible",
     "lab",
     "Intel",
     "NixOS",
