@@ -1,7 +1,7 @@
 #![no_main]
 //! Any text in the files of those that set a device up (networkd, udev, NetworkManager, ifupdown,
-//! UCI, sysctl): a Change that is written into files and undone leaves every file as it was, and so does
-//! one that is refused.
+//! UCI, sysctl): a Change that is written into files and undone leaves every file as it was, and so
+//! does one that is refused.
 
 use std::{
     collections::BTreeMap,

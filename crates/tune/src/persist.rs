@@ -85,8 +85,8 @@ pub fn persist(env: &mut Env<'_>, prefix: &str, root: &Path) -> Result<Change, T
     Ok(change)
 }
 
-/// Refuses to set in files what Ansible sets in others: a play would set it back, or both would have
-/// a value. These are files that name a parameter or a device, and those of a device's owner.
+/// Refuses to set in files what Ansible sets in others: a play would set it back, or both would
+/// have a value. These are files that name a parameter or a device, and those of a device's owner.
 fn is_unmanaged(change: &Change, files: &files::Files, root: &Path) -> Result<(), PersistError> {
     let settings: Vec<&Setting> = change.steps.iter().map(|step| &step.setting).collect();
     let mut all = managed::files(&settings, root).into_iter();
