@@ -320,6 +320,20 @@ fn a_question_answered_with_no_ends_it_without_a_change() {
     assert!(message.contains("code 0\n"), "{message}");
 }
 
+/// Bug: the conflicts of a plan were never shown, and the plan was made after the question.
+#[test]
+fn the_plan_of_both_hosts_is_shown_with_its_conflicts_before_the_question() {
+    let writer = "cp /bin/sleep /tmp/bpftune; /tmp/bpftune 100000 &";
+    let command = format!("{writer}\nasked 'n\\n' $fix server --far-ssh far");
+    let message = in_lab(LOSSY, &command, UNTOUCHED);
+    // The script above has these words, too.
+    let (before, _) = message.rsplit_once("[y/N]").unwrap_or(("", &message));
+    for part in ["on server:", "(now no route of its own)", "note: bpftune"] {
+        assert!(before.contains(part), "{part} is missing in {message}");
+    }
+    assert!(message.contains("no difference"), "{message}");
+}
+
 /// Bug: the program read on, and ended neither by Ctrl-C nor at all.
 #[test]
 fn ctrl_c_at_the_question_ends_it_without_a_change() {

@@ -8,10 +8,35 @@ pub fn text(change: &Change) -> String {
     if change.steps.is_empty() {
         text.push_str("nothing to change\n");
     }
+    text.push_str(&steps(change));
+    for target in &change.probes {
+        text.push_str(&format!("  new connections to {target} must succeed\n"));
+    }
+    if let Some(why) = &change.undone_because {
+        text.push_str(&format!("  {why}\n"));
+    }
+    if change.state == State::Planned {
+        text.push_str(&notes(change));
+    }
+    text.push_str(next(change));
+    text
+}
+
+/// What is planned on a host, with its notes and conflicts; empty if there is neither.
+pub fn plan(host: &str, change: &Change) -> String {
+    let all = steps(change) + &notes(change);
+    match all.is_empty() {
+        true => all,
+        false => format!("on {host}:\n{all}"),
+    }
+}
+
+fn steps(change: &Change) -> String {
     let when = match change.state {
         State::Planned | State::RolledBack => "now",
         _ => "before",
     };
+    let mut text = String::new();
     for (number, step) in change.steps.iter().enumerate() {
         text.push_str(&format!(
             "  {}. {} ({when} {})\n",
@@ -23,19 +48,12 @@ pub fn text(change: &Change) -> String {
             text.push_str(&format!("     proposed by finding {}\n", origin.finding));
         }
     }
-    for target in &change.probes {
-        text.push_str(&format!("  new connections to {target} must succeed\n"));
-    }
-    if let Some(why) = &change.undone_because {
-        text.push_str(&format!("  {why}\n"));
-    }
-    if change.state == State::Planned {
-        for warning in &change.warnings {
-            text.push_str(&format!("  note: {warning}\n"));
-        }
-    }
-    text.push_str(next(change));
     text
+}
+
+fn notes(change: &Change) -> String {
+    let line = |note| format!("  note: {note}\n");
+    change.warnings.iter().map(line).collect()
 }
 
 /// All changes, one a line.
@@ -126,6 +144,19 @@ mod tests {
             "{message}"
         );
         assert!(message.contains("pathtwin tune confirm"), "{message}");
+    }
+
+    #[test]
+    fn a_plan_of_a_host_has_its_steps_and_its_conflicts() {
+        let mut change = change("planned");
+        change.warnings = vec![model::text!("its keeper died")];
+        assert_eq!(
+            plan("far", &change),
+            "on far:\n  1. net.ipv4.tcp_ecn = 1 (now 2)\n  note: its keeper died\n"
+        );
+        change.steps.clear();
+        change.warnings.clear();
+        assert_eq!(plan("far", &change), "");
     }
 
     /// The reason was found by the wording of the preceding note.

@@ -32,6 +32,8 @@ pub(crate) enum Tune {
     #[cfg(feature = "history")]
     Recheck(Recheck),
     #[command(hide = true)]
+    Ready(Ready),
+    #[command(hide = true)]
     Aside(Switch),
     #[command(hide = true)]
     Again(Switch),
@@ -304,6 +306,13 @@ pub(crate) struct List {
     /// Output format
     #[arg(long, value_enum, default_value_t = TuneForm::Text)]
     pub(crate) output: TuneForm,
+}
+
+/// Check that this user may change this host; prints what may still be missing
+#[derive(Debug, Args)]
+pub(crate) struct Ready {
+    #[command(flatten)]
+    pub(crate) journal: Journal,
 }
 
 /// Suspend the pending change, or apply it again

@@ -58,6 +58,9 @@ struct Known {
 pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
     if arguments.lab.is_none() {
         privileged(arguments.far_ssh.is_some())?;
+        if let Some(login) = &arguments.far_ssh {
+            hosts::ready(login)?;
+        }
     }
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let lab = match arguments.lab.is_none() && arguments.budget_time.is_zero() {
@@ -102,19 +105,9 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
     }
     let offers = ::tune::offers(&known.advice, &findings, arguments.at_a_cost);
     let tries = ::tune::until_kept(&offers, |offer, best| -> Result<_, Failure> {
-        if !arguments.yes && !is_wanted(best, stop)? {
-            format::say(format_args!("nothing was changed"));
-            return Ok(None);
-        }
+        let agreed = || agreed(arguments, best, stop);
         let output = match &on {
-            On::Lab(lab, cell) => {
-                format::say(format_args!(
-                    "\"{}\" is applied and measured in {} turns",
-                    best.name,
-                    2 * lab.pairs
-                ));
-                lab.prove(cell, &known.turns, best)?
-            }
+            On::Lab(lab, cell) => in_guest(*lab, cell, &known.turns, best, agreed)?,
             On::Hosts(far) => {
                 let found = hosts::Found {
                     run: &run,
@@ -122,8 +115,12 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
                     advice: offer,
                     best,
                 };
-                hosts::prove(arguments, far, &found, stop)?
+                hosts::prove(arguments, far, &found, stop, agreed)?
             }
+        };
+        let Some(output) = output else {
+            format::say(format_args!("nothing was changed"));
+            return Ok(None);
         };
         if is_text {
             format::text(&heading("What it did", &report::proof::text(&output)))?;
@@ -287,6 +284,29 @@ fn measured(arguments: &Fix, on: &On<'_>, stop: &'static AtomicBool) -> Result<R
         On::Lab(lab, cell) => lab.measure(cell, &plan),
         On::Hosts(far) => far.measure(&plan, arguments.cells.seed, Progress::Shown, stop),
     }
+}
+
+/// Proves the remedy on the lab path; `None` if it is not agreed to.
+fn in_guest(
+    lab: InLab<'_>,
+    cell: &Cell,
+    turns: &Plan,
+    best: &Tried,
+    agreed: impl FnOnce() -> Result<bool, Failure>,
+) -> Result<Option<job::ProveOutput>, Failure> {
+    if !agreed()? {
+        return Ok(None);
+    }
+    format::say(format_args!(
+        "\"{}\" is applied and measured in {} turns",
+        best.name,
+        2 * lab.pairs
+    ));
+    lab.prove(cell, turns, best).map(Some)
+}
+
+fn agreed(arguments: &Fix, best: &Tried, stop: &AtomicBool) -> Result<bool, Failure> {
+    Ok(arguments.yes || is_wanted(best, stop)?)
 }
 
 /// Longest time between two looks at the flag of Ctrl-C: a signal that comes just before the wait

@@ -19,7 +19,7 @@ use anyhow::anyhow;
 use tune::{Live, NotApplied, RemoteError, TuneError};
 
 use crate::{
-    cli::tune::{List, Tune, TuneForm},
+    cli::tune::{List, Ready, Tune, TuneForm},
     exit::{Failure, code},
     format,
 };
@@ -35,6 +35,7 @@ pub(crate) fn tune(command: &Tune) -> Result<ExitCode, Failure> {
         Tune::List(arguments) => list(arguments),
         #[cfg(feature = "history")]
         Tune::Recheck(arguments) => recheck::recheck(arguments),
+        Tune::Ready(arguments) => ready(arguments),
         Tune::Aside(arguments) => settle::switch(arguments, false),
         Tune::Again(arguments) => settle::switch(arguments, true),
         Tune::Keep(arguments) => apply::keep(arguments),
@@ -61,6 +62,25 @@ fn list(arguments: &List) -> Result<ExitCode, Failure> {
             }
         }
         TuneForm::Json => format::json(&all)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What `fix` asks of the far host before it measures.
+fn ready(arguments: &Ready) -> Result<ExitCode, Failure> {
+    if !sys::privilege::has_net_admin() {
+        let error = anyhow!(
+            "to set parameters, routes, queues, offloads and MTUs of this host needs \
+             CAP_NET_ADMIN, which this user lacks"
+        );
+        return Err(Failure::new(code::LACKS, error));
+    }
+    let path = path(&arguments.journal);
+    if exists(&path)? {
+        folder(&path)?;
+    }
+    if !sys::privilege::has_sys_module() {
+        format::text("to load modules needs CAP_SYS_MODULE, which this user lacks\n")?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -90,6 +90,79 @@ fn fix_names_what_an_ordinary_user_lacks_before_it_measures() {
     }
 }
 
+/// A program in place of ssh, whose login runs commands as `user` makes it; the result of a `fix`
+/// that would change that far host, where nothing listens: a measurement would fail with another
+/// message.
+#[cfg(feature = "lab")]
+fn fixed_by_ssh(folder: &Path, user: &str) -> (Option<i32>, String) {
+    let ssh = folder.join("ssh");
+    let script = format!(
+        "#!/bin/sh\nshift 4\nPATH=$PATH:{}\n{user}\n",
+        folder.display()
+    );
+    std::fs::write(folder.join("script"), script).unwrap();
+    copy_program(&folder.join("script"), &ssh);
+    std::fs::set_permissions(&ssh, PermissionsExt::from_mode(0o755)).unwrap();
+    let output = super::common::pathtwin()
+        .args([
+            "fix",
+            "127.0.0.1:1",
+            "--open",
+            "--yes",
+            "--budget-time",
+            "0s",
+        ])
+        .args(["--far-ssh", "far"])
+        .env("PATHTWIN_SSH", &ssh)
+        .env("PATHTWIN_JOURNAL", folder.join("journal"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("run pathtwin");
+    let message = text(&output.stdout) + &text(&output.stderr);
+    (output.status.code(), message)
+}
+
+/// Bug: it was found after the measurement, the twin and the question.
+#[cfg(feature = "lab")]
+#[test]
+fn fix_names_what_the_far_host_lacks_before_it_measures() {
+    if !namespace() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let lacks = |user: &str, parts: &[&str]| {
+        let (code, message) = fixed_by_ssh(folder, user);
+        assert_eq!(code, Some(3), "{message}");
+        for part in ["nothing was measured", "far"].iter().chain(parts) {
+            assert!(message.contains(part), "{part} is missing in {message}");
+        }
+    };
+    let no_login = "echo Permission denied >&2; exit 255";
+    lacks(no_login, &["Permission denied", "hint: the login"]);
+    lacks("exec sh -c \"$*\"", &["not found", "search path"]);
+    copy_program(
+        Path::new(env!("CARGO_BIN_EXE_pathtwin")),
+        &folder.join("pathtwin"),
+    );
+    std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755)).unwrap();
+    let other = "exec setpriv --reuid=65534 --regid=65534 --clear-groups sh -c \"$*\"";
+    let no_sudo = format!("PATH={}:/bin\n{other}", folder.display());
+    let has_sudo = Path::new("/bin/sudo").exists();
+    lacks(
+        &no_sudo,
+        &[if has_sudo { "password" } else { "not found" }, "hint: "],
+    );
+    let bounded = "exec setpriv --bounding-set=-all --inh-caps=-all sh -c \"$*\"";
+    lacks(bounded, &["CAP_NET_ADMIN, which this user lacks"]);
+    let (_, message) = fixed_by_ssh(folder, "exec sh -c \"$*\"");
+    assert!(!message.contains("nothing was measured"), "{message}");
+    assert!(
+        !folder.join("journal").exists(),
+        "a folder was made for nothing"
+    );
+}
+
 /// The journals are of root, who applied the change.
 #[test]
 fn an_ordinary_user_can_neither_keep_nor_undo_a_change_of_root() {

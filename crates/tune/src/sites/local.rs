@@ -68,14 +68,27 @@ impl<M: Machine> LocalHost<M> {
         &self.machine
     }
 
+    /// Returns its plan.
+    pub fn planned(&self) -> &Change {
+        &self.plan
+    }
+
+    /// Checks that this process has the privileges for its plan.
+    ///
+    /// # Errors
+    /// As [`privileged`]; its namespace cannot be entered.
+    pub fn privileged(&self) -> Result<(), TuneError> {
+        self.machine
+            .enter(|| privileged(&mut Live::open()?, &self.plan))?
+    }
+
     /// Applies the plan; it then waits for a confirmation for the time `window`.
     ///
     /// # Errors
     /// As [`apply`].
     pub fn applied(&self, window: Duration) -> Result<Change, TuneError> {
         // Before the folder of journals, which a user without privileges cannot open.
-        self.machine
-            .enter(|| privileged(&mut Live::open()?, &self.plan))??;
+        self.privileged()?;
         self.with(|env| {
             let own = Process::own().map_err(TuneError::NoKeeper)?;
             let mut arm = Arm {

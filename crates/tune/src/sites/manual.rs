@@ -76,6 +76,11 @@ impl<P: Person> ManualHost<P> {
             is_made: std::cell::Cell::default(),
         }
     }
+
+    /// Returns the settings.
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
 }
 
 impl<P: Person> Site for ManualHost<P> {

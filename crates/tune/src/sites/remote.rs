@@ -38,6 +38,11 @@ impl<R: Remote> RemoteHost<R> {
         let plan = Change::parse(&planned).map_err(|error| unusable(&remote, error))?;
         Ok(Self { remote, plan })
     }
+
+    /// Returns its plan, as made there.
+    pub fn planned(&self) -> &Change {
+        &self.plan
+    }
 }
 
 fn unusable(remote: &impl Remote, error: ChangeError) -> RemoteError {

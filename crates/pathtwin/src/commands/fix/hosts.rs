@@ -7,10 +7,10 @@ use std::{
 
 use ::measure::plans;
 use ::tune::{
-    BootClock, Criteria, ManualHost, Person, Refusal, RemoteError, RemoteHost, Site, Sites,
-    TuneError, command_of, not_applied, until_changed,
+    BootClock, Criteria, LocalHost, ManualHost, Person, Refusal, Remote, RemoteError, RemoteHost,
+    Site, Sites, TuneError, command_of, not_applied, until_changed,
 };
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use model::{
     advice::{Advice, Tried},
     change::Setting,
@@ -31,7 +31,7 @@ use crate::{
         tune::{
             prove::{Proving, in_turns},
             ssh::Ssh,
-            transaction::here,
+            transaction::{Own, here},
             wanted,
         },
     },
@@ -48,48 +48,62 @@ pub(super) struct Found<'a> {
     pub(super) best: &'a Tried,
 }
 
-/// Plans the advised remedies for both ends, and proves them.
+/// Checks that `pathtwin tune` may change the far host, before anything is measured.
+pub(super) fn ready(login: &str) -> Result<(), Failure> {
+    let notes = match (Ssh { login }).tune(&["ready"], b"") {
+        Ok(notes) => notes,
+        Err(error) => {
+            let hint = hint(&error).map_or_else(String::new, |hint| format!("\nhint: {hint}"));
+            let error = anyhow!("nothing was measured: {error}{hint}");
+            return Err(Failure::new(code::LACKS, error));
+        }
+    };
+    for note in String::from_utf8_lossy(&notes).lines() {
+        let note = model::safe::line(note);
+        format::say(format_args!("note: {login}: {note}"));
+    }
+    Ok(())
+}
+
+/// What to do, by the exit code of ssh, of the shell and of sudo there.
+fn hint(error: &RemoteError) -> Option<&'static str> {
+    let RemoteError::Failed { exit, .. } = error else {
+        return None;
+    };
+    match exit {
+        Some(255) => Some("the login by ssh must work without a question"),
+        Some(126 | 127) => {
+            Some("pathtwin must be in the search path there, and sudo, which root does not need")
+        }
+        Some(1) => Some("let sudo run pathtwin there without a password, or log in as root"),
+        Some(2) => Some("install the same version of pathtwin there"),
+        _ => None,
+    }
+}
+
+/// Plans the advised remedies for both ends, shows the plan with its conflicts, and proves them if
+/// `agreed`; otherwise `None`.
 pub(super) fn prove(
     arguments: &Fix,
     far: &Reached,
     found: &Found<'_>,
     stop: &'static AtomicBool,
-) -> Result<ProveOutput, Failure> {
+    agreed: impl FnOnce() -> Result<bool, Failure>,
+) -> Result<Option<ProveOutput>, Failure> {
+    let planned = match planned(arguments, far, found, stop)? {
+        Ok(planned) => planned,
+        Err(refused) => return Ok(Some(refused)),
+    };
+    planned.show(arguments.host.as_deref().unwrap_or_default());
+    let sites = planned.sites();
+    // Where all is as advised, there is nothing to ask.
+    if sites.is_empty() {
+        return Ok(Some(ProveOutput::default()));
+    }
+    if !agreed()? {
+        return Ok(None);
+    }
     let best = found.best;
-    let is_on_far = best.is_on(Side::Far);
-    let line = far.control().ip();
-    let toward = arguments.far.via.first().copied().unwrap_or(line);
-    let near = wanted::of_host(&best.remedies, Location::Near, line, toward)?;
-    let near = match wanted::plan_of(near) {
-        Err(TuneError::Refused(all)) => {
-            let all = all.iter().map(Refusal::text);
-            return Ok(not_applied(&text!("this host"), all));
-        }
-        planned => here(&arguments.journal, planned?),
-    };
-    let there = match arguments.far_ssh.as_ref().filter(|_| is_on_far) {
-        None => None,
-        Some(login) => {
-            let own = far.own_address().context("find the own address")?;
-            match RemoteHost::plan(Ssh { login }, found.advice, &own.to_string()) {
-                // With the exit code of `tune` for settings that a host refuses or lacks.
-                Err(RemoteError::Failed {
-                    exit: Some(exit),
-                    message,
-                    ..
-                }) if exit == i32::from(code::LACKS) => {
-                    // Output of the program there.
-                    let message = Text::name(message);
-                    return Ok(not_applied(&Text::name(login), [message]));
-                }
-                there => Some(there.map_err(TuneError::from)?),
-            }
-        }
-    };
-    let manual = match is_on_far && there.is_none() {
-        false => None,
-        true => Some(manual(arguments, far, found, stop)?),
-    };
     let to = Proving {
         far,
         plan: found.turns,
@@ -101,12 +115,101 @@ pub(super) fn prove(
             pairs: arguments.proof.pairs,
             program: env!("CARGO_PKG_VERSION").to_owned(),
         },
-        person: manual.as_ref().map_or(Duration::ZERO, |_| arguments.wait),
+        person: match &planned.far {
+            Some(FarHost::Manual(_)) => arguments.wait,
+            _ => Duration::ZERO,
+        },
         stop,
     };
-    let there = there.as_ref().map(|there| there as &dyn Site);
-    let there = there.or(manual.as_ref().map(|manual| manual as &dyn Site));
-    in_turns(&Sites::new(there, Some(&near)), &to)
+    in_turns(&sites, &to).map(Some)
+}
+
+/// The advised remedies as settings of both hosts.
+struct Planned<'a> {
+    near: LocalHost<Own>,
+    far: Option<FarHost<'a>>,
+}
+
+/// Ways to change the far host.
+enum FarHost<'a> {
+    Ssh(Box<RemoteHost<Ssh<'a>>>),
+    Manual(ManualHost<Shell<'a>>),
+}
+
+impl Planned<'_> {
+    fn sites(&self) -> Sites<'_> {
+        let far = self.far.as_ref().map(|far| match far {
+            FarHost::Ssh(far) => far.as_ref() as &dyn Site,
+            FarHost::Manual(far) => far as &dyn Site,
+        });
+        Sites::new(far, Some(&self.near))
+    }
+
+    /// Says what is planned on each host.
+    fn show(&self, host: &str) {
+        let far = self.far.as_ref().map(|far| match far {
+            FarHost::Ssh(far) => report::change::plan(host, far.planned()),
+            FarHost::Manual(far) => {
+                let line = |setting| format!("  {setting}\n");
+                let all: String = far.settings().iter().map(line).collect();
+                format!("on {host}, by a command for you to run there:\n{all}")
+            }
+        });
+        let near = report::change::plan("this host", self.near.planned());
+        for text in far.into_iter().chain([near]) {
+            for line in text.lines() {
+                format::say(format_args!("{line}"));
+            }
+        }
+    }
+}
+
+/// Plans for both hosts, or the reasons why one of them cannot have the remedies.
+fn planned<'a>(
+    arguments: &'a Fix,
+    far: &'a Reached,
+    found: &Found<'_>,
+    stop: &'static AtomicBool,
+) -> Result<Result<Planned<'a>, ProveOutput>, Failure> {
+    let best = found.best;
+    let line = far.control().ip();
+    let toward = arguments.far.via.first().copied().unwrap_or(line);
+    let near = wanted::of_host(&best.remedies, Location::Near, line, toward)?;
+    let of_near = wanted::plan_of(near).and_then(|plan| {
+        let near = here(&arguments.journal, plan);
+        near.privileged().map(|()| near)
+    });
+    let near = match of_near {
+        Err(TuneError::Refused(all)) => {
+            let all = all.iter().map(Refusal::text);
+            return Ok(Err(not_applied(&text!("this host"), all)));
+        }
+        Err(error @ TuneError::Privilege(_)) => {
+            return Ok(Err(not_applied(&text!("this host"), [error.text()])));
+        }
+        near => near?,
+    };
+    let far = match (best.is_on(Side::Far), &arguments.far_ssh) {
+        (false, _) => None,
+        (true, None) => Some(FarHost::Manual(manual(arguments, far, found, stop)?)),
+        (true, Some(login)) => {
+            let own = far.own_address().context("find the own address")?;
+            match RemoteHost::plan(Ssh { login }, found.advice, &own.to_string()) {
+                // With the exit code of `tune` for settings that a host refuses or lacks.
+                Err(RemoteError::Failed {
+                    exit: Some(exit),
+                    message,
+                    ..
+                }) if exit == i32::from(code::LACKS) => {
+                    // Output of the program there.
+                    let message = Text::name(message);
+                    return Ok(Err(not_applied(&Text::name(login), [message])));
+                }
+                there => Some(FarHost::Ssh(Box::new(there.map_err(TuneError::from)?))),
+            }
+        }
+    };
+    Ok(Ok(Planned { near, far }))
 }
 
 /// The settings for a far host without ssh access, as determined by that host for its devices.

@@ -7,6 +7,8 @@ use std::{
 
 use tune::{Remote, RemoteError};
 
+use crate::format;
+
 /// Program used instead of `ssh`, with the same arguments, like `GIT_SSH`.
 const SSH: &str = "PATHTWIN_SSH";
 
@@ -48,6 +50,9 @@ impl Remote for Ssh<'_> {
         }
         let output = child.wait_with_output().map_err(start)?;
         if output.status.success() {
+            if words.first() == Some(&"plan") {
+                noted(self.login, &output.stderr);
+            }
             return Ok(output.stdout);
         }
         Err(RemoteError::Failed {
@@ -56,5 +61,13 @@ impl Remote for Ssh<'_> {
             message: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
             exit: output.status.code(),
         })
+    }
+}
+
+/// Says what a plan there leaves out.
+fn noted(host: &str, said: &[u8]) {
+    for line in String::from_utf8_lossy(said).lines() {
+        let line = model::safe::line(line);
+        format::say(format_args!("{host}: {line}"));
     }
 }
