@@ -17,6 +17,7 @@ use crate::{
     recover::{Recovery, recover},
     reset::{RESET, resets_link},
     rollback::roll_back,
+    transaction::privileged,
     undoing::{self, remove_rest},
 };
 
@@ -115,7 +116,7 @@ pub fn prolong(
 /// Undoes a change, pending or confirmed; without an id, the pending one.
 ///
 /// # Errors
-/// There is no such change, or it is already undone.
+/// There is no such change, it is already undone, or this process lacks the privileges.
 pub fn undo(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(ChangeId, Rollback), TuneError> {
     let _lock = lock(env)?;
     let recovered = recover(env)?;
@@ -129,6 +130,9 @@ pub fn undo(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(ChangeId, Rollba
         && let Some(just_now) = all.into_iter().find(|(id, _)| *id == change.id)
     {
         return Ok(just_now);
+    }
+    if !matches!(change.state, State::RolledBack) {
+        privileged(env.host, &change)?;
     }
     let rollback = match change.state {
         State::RolledBack if change.files.is_empty() => return Err(over(&change)),

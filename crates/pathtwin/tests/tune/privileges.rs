@@ -10,6 +10,11 @@ use super::{
 
 /// The program as a user without privileges, who can execute it and write to a folder.
 fn as_ordinary_user(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    as_user(folder, "-all", arguments)
+}
+
+/// As a user with these capabilities.
+fn as_user(folder: &Path, capabilities: &str, arguments: &[&str]) -> (Option<i32>, String) {
     let copy = folder.join("pathtwin");
     if !copy.exists() {
         copy_program(Path::new(env!("CARGO_BIN_EXE_pathtwin")), &copy);
@@ -17,7 +22,8 @@ fn as_ordinary_user(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) 
     }
     let output = std::process::Command::new("setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-        .args(["--bounding-set=-all", "--inh-caps=-all", "--"])
+        .args(["bounding-set", "inh-caps", "ambient-caps"].map(|s| format!("--{s}={capabilities}")))
+        .arg("--")
         .arg(&copy)
         .args(arguments)
         .env("PATHTWIN_JOURNAL", folder.join("journal"))
@@ -178,8 +184,23 @@ fn an_ordinary_user_can_neither_keep_nor_undo_a_change_of_root() {
     for command in ["confirm", "undo", "status", "list"] {
         let (code, message) = as_ordinary_user(folder, &["tune", command]);
         assert_eq!(code, Some(3), "{command}: {message}");
-        assert!(message.contains("as root"), "{command}: {message}");
+        for part in ["CAP_DAC_OVERRIDE", "CAP_NET_ADMIN", "as root"] {
+            assert!(message.contains(part), "{command}: {message}");
+        }
     }
+    // With the capability that was named; undoing needs the other one, and says so in time.
+    let dac = |command| as_user(folder, "-all,+dac_override", &["tune", command]);
+    for command in ["status", "list"] {
+        let (code, message) = dac(command);
+        assert_eq!(code, Some(0), "{command}: {message}");
+        assert!(message.contains("net.ipv4.tcp_ecn = 1"), "{message}");
+    }
+    let (code, message) = dac("undo");
+    assert_eq!(code, Some(3), "{message}");
+    assert!(
+        message.contains("tcp_ecn = 1 needs CAP_NET_ADMIN"),
+        "{message}"
+    );
     assert_eq!(ecn(), "1\n");
     let (code, message) = tune(&journal, &["undo"]);
     assert_eq!(code, Some(0), "{message}");

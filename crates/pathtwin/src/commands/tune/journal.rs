@@ -33,25 +33,31 @@ pub(super) fn path(journal: &Journal) -> PathBuf {
 
 /// Returns true if the folder of journals exists; only its owner may be permitted to know.
 pub(super) fn exists(path: &Path) -> Result<bool, Failure> {
-    path.try_exists()
-        .with_context(|| {
-            format!(
-                "look for the journals in {}; run it as root",
-                path.display()
-            )
-        })
-        .map_err(|e| Failure::new(code::LACKS, e))
+    match path.try_exists() {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(denied(path)),
+        known => known
+            .with_context(|| format!("look for the journals in {}", path.display()))
+            .map_err(|e| Failure::new(code::LACKS, e)),
+    }
 }
 
 /// Opens a folder of journals. Only its owner may read those of others.
 pub(super) fn folder(path: &Path) -> Result<Folder, Failure> {
-    let denied = std::fs::read_dir(path).is_err_and(|e| e.kind() == ErrorKind::PermissionDenied);
-    if denied {
-        let path = path.display();
-        let error = anyhow!("the journals in {path} are not for this user; run it as root");
-        return Err(Failure::new(code::LACKS, error));
+    match std::fs::read_dir(path) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(denied(path)),
+        _ => Ok(Folder::open(path).map_err(TuneError::from)?),
     }
-    Ok(Folder::open(path).map_err(TuneError::from)?)
+}
+
+/// The error of a user without the privileges, with those that each part needs.
+fn denied(path: &Path) -> Failure {
+    let error = anyhow!(
+        "the journals in {} belong to another user: to read and write them needs \
+         CAP_DAC_OVERRIDE, which this user lacks, and to undo their changes CAP_NET_ADMIN (of \
+         modules CAP_SYS_MODULE); run it as root",
+        path.display()
+    );
+    Failure::new(code::LACKS, error)
 }
 
 /// Calls `act` with the running kernel and a folder of journals.
