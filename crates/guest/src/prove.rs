@@ -12,7 +12,7 @@ use std::{
 use ::measure::far::FarError;
 use anyhow::{Context, anyhow};
 use model::{
-    change::{Change, ChangeId},
+    change::{Change, ChangeId, ProcessId},
     job::{Prove, ProveOutput},
     net::Side,
     text,
@@ -82,10 +82,10 @@ impl Machine for Namespace<'_> {
         self.node.ns.run(act).map_err(enter.failed())
     }
 
-    fn keeper(&self, id: &ChangeId) -> io::Result<Command> {
+    fn keeper(&self, id: &ChangeId) -> io::Result<ProcessId> {
         let mut command = Command::new("/proc/self/exe");
         command.arg(KEEPER).arg(&self.folder).arg(id.as_str());
-        Ok(command)
+        tune::start_keeper(command)
     }
 }
 

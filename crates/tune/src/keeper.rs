@@ -4,6 +4,8 @@
 //! kernel: the old values are in its memory from the start, and setting them needs no program,
 //! module or network.
 
+mod service;
+
 use std::{
     io::{self, Read},
     process::{Command, Stdio},
@@ -25,6 +27,8 @@ use crate::{
     rollback::roll_back,
 };
 
+pub use service::start_keeper_service;
+
 /// Time between two readings of the journal, and the longest delay beyond the deadline.
 const INTERVAL: Duration = Duration::from_millis(200);
 
@@ -45,27 +49,34 @@ const READY: u8 = b'k';
 pub fn start_keeper(mut command: Command) -> io::Result<ProcessId> {
     command
         .current_dir("/")
+        // Of the service that this process may be.
+        .env_remove("NOTIFY_SOCKET")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     let mut child = start_detached(&mut command)?;
-    let process = Process::of(child.id())?;
+    let process = process_of(child.id())?;
     let mut out = child
         .stdout
         .take()
         .ok_or_else(|| io::Error::other("no pipe"))?;
     let ready = is_ready(&mut out);
     match (process, ready) {
-        (Some(process), Ok(())) => Ok(ProcessId {
-            pid: process.pid,
-            start_ticks: process.start_ticks,
-        }),
+        (Some(process), Ok(())) => Ok(process),
         (_, ready) => {
             let _ = child.kill();
             let _ = child.wait();
             ready.and(Err(io::Error::other("it ended at once")))
         }
     }
+}
+
+fn process_of(pid: u32) -> io::Result<Option<ProcessId>> {
+    let process = Process::of(pid)?;
+    Ok(process.map(|process| ProcessId {
+        pid: process.pid,
+        start_ticks: process.start_ticks,
+    }))
 }
 
 fn is_ready(out: &mut std::process::ChildStdout) -> io::Result<()> {

@@ -51,7 +51,7 @@ pub use error::{
 };
 pub use host::Host;
 pub use journal::{Access, Folder, JournalError, Listed};
-pub use keeper::{keep, start_keeper};
+pub use keeper::{keep, start_keeper, start_keeper_service};
 pub use kept::kept;
 pub use live::Live;
 pub use observer::{Interrupted, Observer, Point, Unobserved};

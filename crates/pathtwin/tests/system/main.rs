@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod devices;
+mod keeper;
 mod machine;
 mod services;
 

@@ -1,6 +1,6 @@
 //! A host whose kernel this program changes: this one, or one in a namespace.
 
-use std::{io, path::Path, process::Command, time::Duration};
+use std::{io, path::Path, time::Duration};
 
 use model::{
     change::{Change, ChangeId, ProcessId, Setting},
@@ -17,7 +17,6 @@ use crate::{
     error::{Drift, HostError, TuneError},
     host::Host,
     journal::Folder,
-    keeper::start_keeper,
     live::Live,
     observer::Unobserved,
     probe::NewTcp,
@@ -38,11 +37,11 @@ pub trait Machine {
     /// Its namespace cannot be entered.
     fn enter<T>(&self, act: impl FnOnce() -> T) -> Result<T, HostError>;
 
-    /// The command that is the keeper of a change, in a separate process.
+    /// Starts the keeper of a change, and returns when it is ready.
     ///
     /// # Errors
-    /// The program is not found.
-    fn keeper(&self, id: &ChangeId) -> io::Result<Command>;
+    /// As [`start_keeper`](crate::start_keeper).
+    fn keeper(&self, id: &ChangeId) -> io::Result<ProcessId>;
 }
 
 /// A planned change of a host that this program changes.
@@ -98,7 +97,7 @@ impl<M: Machine> LocalHost<M> {
                     start_ticks: own.start_ticks,
                 },
                 // Born in the namespace of this thread.
-                keeper: &mut |id| start_keeper(self.machine.keeper(id)?),
+                keeper: &mut |id| self.machine.keeper(id),
                 prober: &mut NewTcp,
             };
             apply(env, &self.plan, &mut arm)

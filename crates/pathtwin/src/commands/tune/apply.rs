@@ -15,6 +15,7 @@ use model::{
     },
     net::Layer,
 };
+use sys::service::Manager;
 use tune::{Criteria, Live, NewTcp, Sites, TuneError};
 
 use super::{
@@ -184,7 +185,11 @@ pub(super) fn keep(arguments: &Keep) -> Result<ExitCode, Failure> {
     with_host(&arguments.journal, |env| {
         tune::keep(env, &arguments.id, &mut |word| {
             let mut out = io::stdout().lock();
-            out.write_all(&[word]).and_then(|()| out.flush())
+            out.write_all(&[word]).and_then(|()| out.flush())?;
+            if let Some(manager) = Manager::of_environment() {
+                manager.ready();
+            }
+            Ok(())
         })
     })?;
     Ok(ExitCode::SUCCESS)

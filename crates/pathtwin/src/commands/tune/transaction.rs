@@ -7,13 +7,13 @@ use std::{
 };
 
 use model::{
-    change::{Change, ChangeId},
+    change::{Change, ChangeId, ProcessId},
     net::Side,
 };
 use tune::{HostError, LocalHost, Machine};
 
 use super::journal::path;
-use crate::cli::tune::Journal;
+use crate::{cli::tune::Journal, format};
 
 /// This host, with its folder of journals.
 pub(crate) struct Own {
@@ -35,11 +35,21 @@ impl Machine for Own {
         Ok(act())
     }
 
-    fn keeper(&self, id: &ChangeId) -> io::Result<Command> {
+    /// A service where that is possible: a session that ends may take its processes with it
+    /// (`KillUserProcesses` in logind.conf(5)).
+    fn keeper(&self, id: &ChangeId) -> io::Result<ProcessId> {
         let mut command = Command::new(std::env::current_exe()?);
         command
             .args(["tune", "keep", id.as_str(), "--journal"])
             .arg(std::path::absolute(&self.folder)?);
-        Ok(command)
+        match tune::start_keeper_service(&command, id) {
+            Some(Ok(keeper)) => return Ok(keeper),
+            Some(Err(error)) => format::say(format_args!(
+                "note: the keeper is no service, but a process that the end of this session may \
+                 end, too: {error}"
+            )),
+            None => {}
+        }
+        tune::start_keeper(command)
     }
 }
