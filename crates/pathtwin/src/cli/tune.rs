@@ -226,6 +226,11 @@ pub(crate) struct Apply {
     #[command(flatten)]
     pub(crate) proof: super::proof::Proof,
 
+    /// The history of predictions and outcomes, for --prove with --advice
+    #[cfg(feature = "history")]
+    #[command(flatten)]
+    pub(crate) place: super::history::StoreArgs,
+
     /// With --yes: also write it to files, so that it persists across boots
     #[arg(long, requires = "yes")]
     pub(crate) persist: bool,

@@ -31,6 +31,8 @@ use super::{
     measure::{Far, Progress, Reached},
     twin::open_lab,
 };
+#[cfg(feature = "history")]
+use crate::commands::tune::prove::recorded;
 use crate::{
     cli::{fix::Fix, twin::TwinForm},
     exit::{Failure, code},
@@ -126,7 +128,12 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
             format::text(&heading("What it did", &report::proof::text(&output)))?;
         }
         #[cfg(feature = "history")]
-        keep(arguments, &run, &output)?;
+        recorded(
+            &arguments.place,
+            &run.path(),
+            arguments.lab.is_some(),
+            &output,
+        )?;
         Ok(Some(output))
     })?;
     if !tries.left_changed().is_empty() {
@@ -219,31 +226,6 @@ fn known(arguments: &Fix, lab: Option<InLab<'_>>, run: &Run) -> Result<Known, Fa
         turns: turns(&twin),
         twin: Some(twin),
     })
-}
-
-/// Stores prediction and outcome in the history.
-#[cfg(feature = "history")]
-fn keep(arguments: &Fix, run: &Run, done: &job::ProveOutput) -> Result<(), Failure> {
-    let is_named = arguments.place.store.is_some();
-    let Some(id) = ::tune::stored_as(done, arguments.lab.is_some(), is_named) else {
-        return Ok(());
-    };
-    let body = serde_json::to_vec(done).context("write the proof as JSON")?;
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let now_us = now.map_or(0, |d| d.as_micros() as u64);
-    let document = store::Document::new(
-        model::history::Kind::Change,
-        id.as_str(),
-        now_us,
-        &run.path(),
-        body,
-    );
-    arguments.place.open()?.save(&document)?;
-    format::say(format_args!(
-        "recorded as {}; see pathtwin advise --calibration",
-        id.short()
-    ));
-    Ok(())
 }
 
 /// Lab path or real hosts to fix.

@@ -1,7 +1,7 @@
 //! The commands that `fix --far-ssh` runs on the far host.
 
 use model::{
-    advice::{ADVICE_SCHEMA, Advice, Effect, Goal, Origin, Tried, Unchanged},
+    advice::{ADVICE_SCHEMA, Advice, Change, Effect, Goal, Origin, Tried, Unchanged},
     remedy::{Action, Location, Remedy},
     text,
     twin::TwinVerdict,
@@ -9,9 +9,9 @@ use model::{
 
 use super::{ecn, namespace, tune_with};
 
-/// An Advice to request ECN on the far host.
-fn advice() -> String {
-    let remedy = Remedy::new(Action::Ecn { on: true }, Location::Far, text!("a test"));
+/// An Advice to request ECN on a host, and what it predicts.
+pub(super) fn advice(on: Location, predicted: Vec<Change>) -> String {
+    let remedy = Remedy::new(Action::Ecn { on: true }, on, text!("a test"));
     let tried = Tried {
         name: text!("ECN"),
         origin: Origin::Recipe,
@@ -19,7 +19,7 @@ fn advice() -> String {
         effect: Effect::Helps,
         texts: Vec::new(),
         outcomes: Vec::new(),
-        changes: Vec::new(),
+        changes: predicted,
         worth: 1.0,
         regret: 0.0,
         competitor: Vec::new(),
@@ -69,7 +69,7 @@ fn a_far_host_plans_applies_switches_and_undoes_its_part_of_an_advice() {
         "127.0.0.1",
     ];
     let plan: Vec<&str> = plan.into_iter().chain(["--output", "json"]).collect();
-    let (code, planned) = tune_with(&journal, &plan, &advice());
+    let (code, planned) = tune_with(&journal, &plan, &advice(Location::Far, Vec::new()));
     assert_eq!(code, Some(0), "{planned}");
     let planned = &planned[planned.find('{').unwrap()..=planned.rfind('}').unwrap()];
     let id = serde_json::from_str::<serde_json::Value>(planned).unwrap()["id"]

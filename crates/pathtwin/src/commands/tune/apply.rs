@@ -32,14 +32,14 @@ use crate::{
 };
 
 pub(super) fn plan(arguments: &Plan) -> Result<ExitCode, Failure> {
-    let change = planned(&arguments.settings)?;
+    let (change, _) = planned(&arguments.settings)?;
     show(&[change], arguments.output)?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
-    let plan = match &arguments.plan {
-        Some(name) => read(name)?,
+    let (plan, predicted) = match &arguments.plan {
+        Some(name) => (read(name)?, Vec::new()),
         None => planned(&arguments.settings)?,
     };
     if let Some(form) = arguments.snippet {
@@ -74,7 +74,7 @@ pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
         return observed(arguments, plan, span, window);
     }
     if let Some(host) = &arguments.prove {
-        return proved(arguments, plan, host);
+        return proved(arguments, plan, predicted, host);
     }
     let change = here(&arguments.journal, plan).applied(window)?;
     if !arguments.yes {
@@ -118,7 +118,18 @@ pub(super) fn kept(journal: &Journal, id: &ChangeId, persist: bool) -> Result<()
 }
 
 /// Measures with and without the change in turns, then keeps or undoes it.
-fn proved(arguments: &Apply, plan: Change, host: &str) -> Result<ExitCode, Failure> {
+fn proved(
+    arguments: &Apply,
+    plan: Change,
+    predicted: Vec<model::advice::Change>,
+    host: &str,
+) -> Result<ExitCode, Failure> {
+    if arguments.settings.advice.is_some() && predicted.is_empty() {
+        format::say(format_args!(
+            "note: the advice predicts nothing of exactly these settings, so no prediction is \
+             compared with the outcome"
+        ));
+    }
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let end = &arguments.far;
     let far = Far {
@@ -139,7 +150,7 @@ fn proved(arguments: &Apply, plan: Change, host: &str) -> Result<ExitCode, Failu
         plan: &turn,
         criteria: Criteria {
             goal: proof.goal.into(),
-            predicted: Vec::new(),
+            predicted,
             keep: proof.keep.clone(),
             at_a_cost: false,
             pairs: proof.pairs,
@@ -151,6 +162,11 @@ fn proved(arguments: &Apply, plan: Change, host: &str) -> Result<ExitCode, Failu
     let here = here(&arguments.journal, plan);
     let done = prove::in_turns(&Sites::new(None, Some(&here)), &to)?;
     format::text(&report::proof::text(&done))?;
+    #[cfg(feature = "history")]
+    if arguments.settings.advice.is_some() {
+        let path = far.control().ip().to_string();
+        prove::recorded(&arguments.place, &path, false, &done)?;
+    }
     Ok(ExitCode::from(match done.is_kept() {
         true => 0,
         false => code::VERDICT,

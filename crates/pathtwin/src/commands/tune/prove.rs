@@ -1,11 +1,19 @@
 //! `pathtwin tune apply --prove`: a change of this host, kept only if it helps.
 
+#[cfg(feature = "history")]
+use std::time::{SystemTime, UNIX_EPOCH};
 use std::{sync::atomic::AtomicBool, time::Duration};
 
 use ::measure::{far::FarError, run::usual_estimate};
+#[cfg(feature = "history")]
+use anyhow::Context;
+#[cfg(feature = "history")]
+use model::history::Kind;
 use model::{job::ProveOutput, plan::Plan, text::Text};
 use tune::{Criteria, MeasureError, Sites};
 
+#[cfg(feature = "history")]
+use crate::cli::history::StoreArgs;
 use crate::{
     commands::measure::{Progress, Reached},
     exit::{Failure, code},
@@ -59,6 +67,29 @@ pub(crate) fn in_turns(sites: &Sites<'_>, to: &Proving<'_>) -> Result<ProveOutpu
     }
     let output = settled.output(sites.changes());
     output.map_err(|error| Failure::new(code::FAILED, error))
+}
+
+/// Stores prediction and outcome of a change of a path in the history.
+#[cfg(feature = "history")]
+pub(crate) fn recorded(
+    place: &StoreArgs,
+    path: &str,
+    is_lab: bool,
+    done: &ProveOutput,
+) -> Result<(), Failure> {
+    let Some(id) = tune::stored_as(done, is_lab, place.store.is_some()) else {
+        return Ok(());
+    };
+    let body = serde_json::to_vec(done).context("write the proof as JSON")?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now_us = now.map_or(0, |d| d.as_micros() as u64);
+    let document = store::Document::new(Kind::Change, id.as_str(), now_us, path, body);
+    place.open()?.save(&document)?;
+    format::say(format_args!(
+        "recorded as {}; see pathtwin advise --calibration",
+        id.short()
+    ));
+    Ok(())
 }
 
 fn not_measured(error: anyhow::Error) -> MeasureError {

@@ -8,13 +8,13 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use model::{
-    advice::Advice,
+    advice::{Advice, Change as Predicted},
     capacity::{LineCapacity, PathCapacity},
     change::{Change, Origin, QueueOf, Setting, SettingError, Shaper},
     findings::Findings,
     remedy::{Flow, Location, Remedy},
 };
-use tune::{Live, Operation, Place, Request, TuneError};
+use tune::{Live, Operation, Place, Remedies, Request, TuneError};
 
 use crate::{
     cli::tune::{End, Settings},
@@ -25,17 +25,23 @@ use crate::{
 
 pub(crate) type Wanted = Vec<(Setting, Option<Origin>)>;
 
-/// The plan of the settings that the user names.
-pub(super) fn planned(settings: &Settings) -> Result<Change, Failure> {
+/// The plan of the settings that the user names, and the changes of figures that an Advice
+/// predicts of exactly these.
+pub(super) fn planned(settings: &Settings) -> Result<(Change, Vec<Predicted>), Failure> {
     let proposed = Proposed::of(settings)?;
     let line = proposed.line;
-    Ok(planned_as(Request {
-        settings: wanted(settings, proposed)?,
+    let predicted = proposed.predicted.clone();
+    let proposals = proposed.settings.clone();
+    let all = wanted(settings, proposed)?;
+    let is_advised = all == proposals;
+    let plan = planned_as(Request {
+        settings: all,
         probes: settings.probe.clone(),
         line,
         force: settings.force,
         ..Request::default()
-    })?)
+    })?;
+    Ok((plan, if is_advised { predicted } else { Vec::new() }))
 }
 
 /// The plan of settings of this host.
@@ -142,6 +148,7 @@ fn queues(settings: &Settings, line: LineCapacity) -> Result<Vec<Setting>, Setti
 struct Proposed {
     settings: Wanted,
     line: LineCapacity,
+    predicted: Vec<Predicted>,
 }
 
 impl Proposed {
@@ -167,6 +174,7 @@ impl Proposed {
         Ok(Self {
             settings: remedies.settings,
             line: capacity(findings.capacity, host),
+            predicted: Vec::new(),
         })
     }
 
@@ -175,16 +183,20 @@ impl Proposed {
         let advice = Advice::parse(&text_of(name)?)
             .with_context(|| name.to_owned())
             .map_err(|e| Failure::new(code::USE, e))?;
-        let settings = match advice.advised() {
-            Some(best) => of_host(&best.remedies, host, toward, toward)?,
-            None => {
-                format::say(format_args!("the advice is to change nothing"));
-                Wanted::new()
-            }
+        let Some(best) = advice.advised() else {
+            format::say(format_args!("the advice is to change nothing"));
+            return Ok(Self::default());
         };
+        let found = remedies_of_host(&best.remedies, host, toward, toward)?;
+        // The prediction is of all remedies together.
+        let is_whole = found.not.is_empty() && best.remedies.iter().all(|r| r.on == host);
         Ok(Self {
-            settings,
+            settings: found.settings,
             line: capacity(advice.capacity, host),
+            predicted: match is_whole {
+                true => best.changes.clone(),
+                false => Vec::new(),
+            },
         })
     }
 }
@@ -197,12 +209,23 @@ fn capacity(path: PathCapacity, host: Location) -> LineCapacity {
 
 /// The settings of a host for remedies. `line` is the other end's address on the path itself,
 /// `toward` that of the connections.
+#[cfg(feature = "lab")]
 pub(crate) fn of_host(
     remedies: &[Remedy],
     host: Location,
     line: IpAddr,
     toward: IpAddr,
 ) -> Result<Wanted, Failure> {
+    Ok(remedies_of_host(remedies, host, line, toward)?.settings)
+}
+
+/// The same with the remedies that are no settings, which are reported.
+fn remedies_of_host(
+    remedies: &[Remedy],
+    host: Location,
+    line: IpAddr,
+    toward: IpAddr,
+) -> Result<Remedies, Failure> {
     let mut live = Live::open().map_err(TuneError::from)?;
     let tunnel = (toward != line).then_some(toward);
     let place = Place::of(&mut live, Some(line), tunnel).map_err(TuneError::from)?;
@@ -210,7 +233,7 @@ pub(crate) fn of_host(
     for not in &found.not {
         format::say(format_args!("not changed: {not}"));
     }
-    Ok(found.settings)
+    Ok(found)
 }
 
 impl From<End> for Location {
