@@ -60,7 +60,7 @@ pub struct Change {
     /// Deadline for confirmation, after which it is undone, nanoseconds of CLOCK_BOOTTIME.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_boottime_ns: Option<u64>,
-    /// Targets, as `host:port`, to which new TCP connections must succeed before and after.
+    /// Targets, as `host:port` or `udp://host:port`, to which new connections must succeed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<String>,
     /// The steps, in the order in which they are applied.

@@ -58,7 +58,7 @@ pub use observer::{Interrupted, Observer, Point, Unobserved};
 pub use offers::offers;
 pub use persist::{System, networkd_text, persist};
 pub use plan::{Request, plan};
-pub use probe::{NewTcp, Prober};
+pub use probe::{NewFlows, Prober};
 pub use prove::{Criteria, MeasureError, PAIRS, ProveError, room, whole};
 pub use recover::{Pending, Recovery, pending, recover};
 pub use remedies::{Place, Remedies, settings_of, settings_of_all};

@@ -23,7 +23,8 @@ pub struct Request {
     pub line: LineCapacity,
     /// True to allow shapers far below that.
     pub force: bool,
-    /// Targets, as `host:port`, to which new TCP connections must succeed before and after.
+    /// Targets, as [`Prober`](crate::Prober) takes them, to which new connections must succeed
+    /// before and after.
     pub probes: Vec<String>,
     /// Version of the program.
     pub program: String,

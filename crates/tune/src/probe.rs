@@ -3,6 +3,11 @@
 //! Established connections survive changes that break new ones: the MSS is fixed by the SYN, and a
 //! socket keeps its congestion control. So each probe is a new connection. Small packets survive
 //! changes that lose large ones: so each sends a packet of the full size of its path.
+//!
+//! UDP is probed by a query to a name server. `pathtwin serve` answers no datagram of a client
+//! without a session, so that nobody can use it to reach others.
+
+mod dns;
 
 use std::{
     io::{self, Write},
@@ -31,27 +36,63 @@ const CLOSED: u8 = 7;
 
 /// Makes new connections.
 pub trait Prober {
-    /// Connects to `host:port` anew, and sends a packet of full size.
+    /// Connects to a target anew: `host:port` by TCP, with a packet of full size, or
+    /// `udp://host[:port]`, a name server. Of each address family one address suffices; those that
+    /// worked are returned, as targets.
     ///
     /// # Errors
-    /// No address of it accepts a connection and receives the packet in time.
-    fn connect(&mut self, target: &str) -> io::Result<()>;
+    /// No address of it works.
+    fn connect(&mut self, target: &str) -> io::Result<Vec<String>>;
 }
 
-/// New TCP connections of this process.
+/// New flows of this process.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NewTcp;
+pub struct NewFlows;
 
-impl Prober for NewTcp {
-    fn connect(&mut self, target: &str) -> io::Result<()> {
-        let mut last = io::Error::other("it has no address");
-        for address in target.to_socket_addrs()? {
-            match carries(address) {
-                Ok(()) => return Ok(()),
-                Err(error) => last = error,
-            }
+impl Prober for NewFlows {
+    fn connect(&mut self, target: &str) -> io::Result<Vec<String>> {
+        let (scheme, carries): (_, fn(SocketAddr) -> io::Result<()>) =
+            match target.starts_with(dns::SCHEME) {
+                true => (dns::SCHEME, dns::answers),
+                false => ("", carries),
+            };
+        let working = of_each_family(&addresses(target)?, carries)?;
+        let targets = working.iter().map(|address| format!("{scheme}{address}"));
+        Ok(targets.collect())
+    }
+}
+
+/// The addresses of a target.
+///
+/// # Errors
+/// The name is not known, or there is no port.
+pub(crate) fn addresses(target: &str) -> io::Result<Vec<SocketAddr>> {
+    match target.strip_prefix(dns::SCHEME) {
+        Some(server) => dns::addresses(server),
+        None => target.to_socket_addrs().map(Iterator::collect),
+    }
+}
+
+/// The first address of each family that works: a change may break one family, and a name that has
+/// both would hide it.
+fn of_each_family(
+    all: &[SocketAddr],
+    mut works: impl FnMut(SocketAddr) -> io::Result<()>,
+) -> io::Result<Vec<SocketAddr>> {
+    let mut last = io::Error::other("it has no address");
+    let mut working: Vec<SocketAddr> = Vec::new();
+    for address in all {
+        if working.iter().any(|w| w.is_ipv4() == address.is_ipv4()) {
+            continue;
         }
-        Err(last)
+        match works(*address) {
+            Ok(()) => working.push(*address),
+            Err(error) => last = error,
+        }
+    }
+    match working.is_empty() {
+        true => Err(last),
+        false => Ok(working),
     }
 }
 
@@ -97,4 +138,43 @@ fn lost(bytes: u32) -> Text {
 fn is_reset(error: &io::Error) -> bool {
     use io::ErrorKind as E;
     matches!(error.kind(), E::ConnectionReset | E::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn one_working_address_of_each_family_suffices() {
+        let all = [
+            "192.0.2.1:1",
+            "192.0.2.2:1",
+            "[2001:db8::1]:1",
+            "192.0.2.3:1",
+        ];
+        let all = all.map(|address| address.parse().unwrap());
+        let only = |working: &[usize]| {
+            of_each_family(&all, |address| {
+                match working.iter().any(|n| all[*n] == address) {
+                    true => Ok(()),
+                    false => Err(io::ErrorKind::TimedOut.into()),
+                }
+            })
+        };
+        assert_eq!(only(&[1, 2, 3]).unwrap(), [all[1], all[2]]);
+        assert_eq!(only(&[0]).unwrap(), [all[0]]);
+        assert_eq!(only(&[]).unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[test]
+    fn a_name_server_is_at_port_53_unless_another_is_given() {
+        let of = |target| addresses(target).unwrap()[0].to_string();
+        assert_eq!(of("udp://192.0.2.1"), "192.0.2.1:53");
+        assert_eq!(of("udp://[2001:db8::1]"), "[2001:db8::1]:53");
+        assert_eq!(of("udp://2001:db8::1"), "[2001:db8::1]:53");
+        assert_eq!(of("udp://192.0.2.1:5353"), "192.0.2.1:5353");
+        assert!(addresses("192.0.2.1").is_err());
+    }
 }

@@ -1,14 +1,11 @@
 //! Settings at which drivers reset the link of a device, and the time until it carries packets
 //! again.
 
-use std::{
-    net::{IpAddr, ToSocketAddrs},
-    time::Duration,
-};
+use std::{net::IpAddr, time::Duration};
 
 use model::change::{Change, Setting};
 
-use crate::live::Live;
+use crate::{live::Live, probe::addresses};
 
 /// Default time in which a change must be confirmed or prolonged.
 pub const CONNECTIVITY: Duration = Duration::from_secs(60);
@@ -38,7 +35,7 @@ pub(crate) fn resets_link(setting: &Setting) -> bool {
 
 /// Without a probe, nobody knows which device is in use; so it is if that is unknown of a probe.
 fn is_in_use(host: &mut Live, device: u32, probes: &[String]) -> bool {
-    let resolved = probes.iter().map(|probe| probe.to_socket_addrs().ok());
+    let resolved = probes.iter().map(|probe| addresses(probe).ok());
     let resolved: Option<Vec<_>> = resolved.collect();
     let addresses: Vec<IpAddr> = resolved
         .into_iter()

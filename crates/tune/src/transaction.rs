@@ -48,16 +48,18 @@ pub fn apply(env: &mut Env<'_>, plan: &Change, arm: &mut Arm<'_>) -> Result<Chan
         return Err(TuneError::Pending(id));
     }
     check(env, plan)?;
+    let mut probes = Vec::new();
     for target in &plan.probes {
-        arm.prober
-            .connect(target)
-            .map_err(|error| TuneError::ProbeBefore {
-                target: target.clone(),
-                error,
-            })?;
+        let working = arm.prober.connect(target);
+        probes.extend(working.map_err(|error| TuneError::ProbeBefore {
+            target: target.clone(),
+            error,
+        })?);
     }
     let mut change = Change {
         controller: Some(arm.controller),
+        // What works now must work afterwards.
+        probes,
         ..plan.clone()
     };
     let window = u64::try_from(arm.window.as_nanos()).unwrap_or(u64::MAX);

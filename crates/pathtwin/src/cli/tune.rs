@@ -137,7 +137,8 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) toward: Option<IpAddr>,
 
-    /// Targets to which new TCP connections must succeed before and after
+    /// Targets to which new connections must succeed before and after, over each address family:
+    /// HOST:PORT by TCP, or udp://HOST, a name server
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) probe: Vec<String>,
 }

@@ -19,7 +19,7 @@ use crate::{
     journal::Folder,
     live::Live,
     observer::Unobserved,
-    probe::NewTcp,
+    probe::NewFlows,
     prove::evidence,
     reset::CONNECTIVITY,
     toggle::{set_again, set_aside},
@@ -98,7 +98,7 @@ impl<M: Machine> LocalHost<M> {
                 },
                 // Born in the namespace of this thread.
                 keeper: &mut |id| self.machine.keeper(id),
-                prober: &mut NewTcp,
+                prober: &mut NewFlows,
             };
             apply(env, &self.plan, &mut arm)
         })
@@ -153,7 +153,7 @@ impl<M: Machine> Site for LocalHost<M> {
     fn apply(&self, window: Duration) -> Result<(), TuneError> {
         self.applied(CONNECTIVITY)?;
         let prolonged =
-            self.with(|env| prolong(env, Some(self.plan.id.as_str()), &mut NewTcp, window));
+            self.with(|env| prolong(env, Some(self.plan.id.as_str()), &mut NewFlows, window));
         prolonged.map(|_| ()).inspect_err(|_| {
             // Its keeper would do so too, at the deadline.
             let _ = self.settle(false);
@@ -180,7 +180,7 @@ impl<M: Machine> Site for LocalHost<M> {
 
     fn settle(&self, keep: bool) -> Result<Vec<Drift>, TuneError> {
         self.with(|env| match keep {
-            true => confirm(env, Some(self.plan.id.as_str()), &mut NewTcp).map(|kept| kept.drift),
+            true => confirm(env, Some(self.plan.id.as_str()), &mut NewFlows).map(|kept| kept.drift),
             false => match undo(env, Some(self.plan.id.as_str())) {
                 Ok(_) => Ok(Vec::new()),
                 // It was undone when it could not be switched.

@@ -87,6 +87,53 @@ fn a_change_that_breaks_new_connections_is_not_confirmed() {
     assert!(world.journal()[0].is_pending());
 }
 
+/// A name with both families; the second one works until the change.
+struct Families(Vec<&'static str>);
+
+impl Prober for Families {
+    fn connect(&mut self, target: &str) -> io::Result<Vec<String>> {
+        let working = self
+            .0
+            .iter()
+            .filter(|of| target == "far:22" || target == **of);
+        let working: Vec<String> = working.map(|of| (*of).to_owned()).collect();
+        match working.is_empty() {
+            true => Err(io::ErrorKind::TimedOut.into()),
+            false => Ok(working),
+        }
+    }
+}
+
+#[test]
+fn each_address_family_that_worked_before_must_work_afterwards() {
+    let (v4, v6) = ("192.0.2.1:22", "[2001:db8::1]:22");
+    for (before, after, is_kept) in [
+        (vec![v4, v6], vec![v4, v6], true),
+        (vec![v4, v6], vec![v4], false),
+        (vec![v4], vec![v4], true),
+    ] {
+        let world = World::new();
+        let plan = world.plan(NEW).unwrap();
+        let mut arm = Arm {
+            window: WINDOW,
+            controller: alive(),
+            keeper: &mut |_: &ChangeId| Ok(alive()),
+            prober: &mut Families(before),
+        };
+        world
+            .with(&mut Unobserved, |env| apply(env, &plan, &mut arm))
+            .unwrap();
+        let kept = world.with(&mut Unobserved, |env| {
+            confirm(env, None, &mut Families(after))
+        });
+        match kept {
+            Ok(_) => assert!(is_kept),
+            Err(TuneError::ProbeAfter { target, .. }) => assert!(!is_kept && target == v6),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 #[test]
 fn a_prolonged_change_has_the_later_deadline() {
     let world = World::new();

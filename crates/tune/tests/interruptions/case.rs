@@ -7,7 +7,7 @@ use std::{
 
 use model::change::{Change, State, Step};
 use sys::Netns;
-use tune::{Folder, NewTcp, Prober, Recovery, TuneError, Unobserved};
+use tune::{Folder, NewFlows, Prober, Recovery, TuneError, Unobserved};
 
 use super::{
     after::{self, wait_for_keeper},
@@ -122,7 +122,7 @@ impl Case {
             scene::jump(-days);
         }
         if self.kind == Kind::Blackhole {
-            NewTcp.connect(scene::PEER).map_err(|e| e.to_string())?;
+            NewFlows.connect(scene::PEER).map_err(|e| e.to_string())?;
         }
         let recovery = after::next_start(&self.journal)?;
         let is_undone = matches!(recovery, Recovery::Undone(_));
@@ -168,7 +168,7 @@ impl Case {
     fn is_unconfirmed(&self) -> Result<(), String> {
         let folder = self.journal.to_str().unwrap();
         let confirmed = process::with(folder, &mut Unobserved, |env| {
-            tune::confirm(env, None, &mut NewTcp)
+            tune::confirm(env, None, &mut NewFlows)
         });
         match confirmed {
             Err(TuneError::ProbeAfter { .. }) => Ok(()),

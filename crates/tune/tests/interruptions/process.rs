@@ -12,7 +12,7 @@ use std::{
 use model::change::{Change, ChangeId, ProcessId};
 use sys::process::Process;
 use tune::{
-    Arm, BootClock, Env, Folder, Interrupted, Live, NewTcp, Observer, Point, Request, TuneError,
+    Arm, BootClock, Env, Folder, Interrupted, Live, NewFlows, Observer, Point, Request, TuneError,
 };
 
 use super::{
@@ -216,7 +216,7 @@ pub fn controller(
             keeper.set(Some(started));
             Ok(started)
         },
-        prober: &mut NewTcp,
+        prober: &mut NewFlows,
     };
     let applied = with(folder, &mut observer, |env| {
         let applied = tune::apply(env, &plan, &mut arm)?;
@@ -280,7 +280,7 @@ pub fn act(act: &str, folder: &str, id: &str, root: &str, stop: usize) -> ExitCo
         folder: Path::new(folder),
     };
     let done = with(folder, &mut observer, |env| match act {
-        "confirm" => tune::confirm(env, Some(id), &mut NewTcp).map(drop),
+        "confirm" => tune::confirm(env, Some(id), &mut NewFlows).map(drop),
         "persist" => tune::persist(env, id, Path::new(root)).map(drop),
         _ => tune::undo(env, Some(id)).map(drop),
     });

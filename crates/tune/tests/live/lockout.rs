@@ -64,7 +64,7 @@ fn breaks_new_connections_only(far: &mut Far, setting: Setting) {
         assert!(far.is_alive(), "an established session survives");
         // Small packets pass.
         TcpStream::connect(TARGET).unwrap();
-        let kept = tune::confirm(env, None, &mut NewTcp);
+        let kept = tune::confirm(env, None, &mut NewFlows);
         let Err(TuneError::ProbeAfter { error, .. }) = kept else {
             panic!("{kept:?}");
         };
@@ -72,7 +72,7 @@ fn breaks_new_connections_only(far: &mut Far, setting: Setting) {
     });
     assert!(rollback.is_complete(), "{rollback}");
     assert!(far.is_alive());
-    NewTcp.connect(TARGET).unwrap();
+    NewFlows.connect(TARGET).unwrap();
 }
 
 /// The handshake of ssh hangs at its first large packet, while the old session types on.
@@ -203,13 +203,13 @@ fn a_link_that_returns_within_seconds_is_waited_for() {
 struct Counted<'a>(u32, &'a Netns);
 
 impl Prober for Counted<'_> {
-    fn connect(&mut self, target: &str) -> std::io::Result<()> {
+    fn connect(&mut self, target: &str) -> std::io::Result<Vec<String>> {
         self.0 += 1;
         if self.0 == 1 {
             self.1.run(|| sh("ip link set v1 up")).unwrap();
             return Err(std::io::ErrorKind::HostUnreachable.into());
         }
-        NewTcp.connect(target)
+        NewFlows.connect(target)
     }
 }
 
@@ -234,7 +234,7 @@ fn the_device_of_the_default_route_is_not_touched_without_a_keeper() {
         window: Duration::from_secs(60),
         controller: own(),
         keeper: &mut |_| Err(std::io::Error::other("no such program")),
-        prober: &mut NewTcp,
+        prober: &mut NewFlows,
     };
     let blackhole = [Setting::parse_queue("v0=bfifo limit=10").unwrap()];
     let plan = planned(&blackhole).unwrap();
@@ -301,7 +301,7 @@ fn a_persisted_bbr_has_its_module_loaded_at_boot() {
 
 /// Confirms the pending change and writes it to files; returns their paths and texts.
 fn kept_in_files(env: &mut Env<'_>, root: &std::path::Path) -> String {
-    let change = tune::confirm(env, None, &mut NewTcp).unwrap().change;
+    let change = tune::confirm(env, None, &mut NewFlows).unwrap().change;
     let kept = tune::persist(env, change.id.as_str(), root).unwrap();
     let texts = kept
         .files

@@ -8,6 +8,7 @@ mod ifupdown;
 mod lockout;
 mod mtu;
 mod owners;
+mod probes;
 mod queues;
 mod reversal;
 mod routes;
@@ -20,8 +21,8 @@ use std::{os::fd::AsRawFd, path::Path, process::Command, time::Duration};
 use model::change::{Change, ProcessId, Setting, State, parse::Scope};
 use sys::{Netns, process::Process};
 use tune::{
-    Arm, BootClock, Env, Folder, Live, NewTcp, Prober, Refusal, RefusalReason, Request, TuneError,
-    Unobserved, fresh_id, plan,
+    Arm, BootClock, Env, Folder, Live, NewFlows, Prober, Refusal, RefusalReason, Request,
+    TuneError, Unobserved, fresh_id, plan,
 };
 
 /// Moves this thread into a namespace with a device `v0`; `false`, with a message, without root.
@@ -116,7 +117,7 @@ fn applied_with_probe(
         controller: own,
         // No process is killed here, so that this one may act as the keeper.
         keeper: &mut |_| Ok(own),
-        prober: &mut NewTcp,
+        prober: &mut NewFlows,
     };
     let plan = planned_with(settings, probes).unwrap();
     let change = tune::apply(&mut env, &plan, &mut arm).unwrap();

@@ -231,10 +231,10 @@ fn another_drop_in_with_precedence_is_named_and_no_file_remains() {
                 window: Duration::from_secs(60),
                 controller: own,
                 keeper: &mut |_| Ok(own),
-                prober: &mut NewTcp,
+                prober: &mut NewFlows,
             };
             let change = tune::apply(env, &planned(&settings()).unwrap(), &mut arm).unwrap();
-            tune::confirm(env, None, &mut NewTcp).unwrap();
+            tune::confirm(env, None, &mut NewFlows).unwrap();
             let error = tune::persist(env, change.id.as_str(), system.root.path()).unwrap_err();
             tune::undo(env, Some(change.id.as_str())).unwrap();
             error.to_string()

@@ -47,7 +47,7 @@ fn one(seed: u64) -> u64 {
     }
     let rollback = applied_with(&settings, |env| {
         assert_ne!(dump(), before, "{seed}: nothing was changed");
-        let change = tune::confirm(env, None, &mut NewTcp).unwrap().change;
+        let change = tune::confirm(env, None, &mut NewFlows).unwrap().change;
         let kept = tune::persist(env, change.id.as_str(), root.path());
         kept.unwrap_or_else(|error| panic!("{seed}: {error}"));
     });

@@ -111,7 +111,7 @@ fn a_value_that_the_kernel_refuses_undoes_the_steps_before_it() {
         window: Duration::from_secs(60),
         controller: own,
         keeper: &mut |_| Ok(own),
-        prober: &mut NewTcp,
+        prober: &mut NewFlows,
     };
     let failed = tune::apply(&mut env, &planned(&settings).unwrap(), &mut arm);
     assert!(

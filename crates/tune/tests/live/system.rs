@@ -116,12 +116,12 @@ impl System {
                 window: Duration::from_secs(60),
                 controller: own,
                 keeper: &mut |_| Ok(own),
-                prober: &mut NewTcp,
+                prober: &mut NewFlows,
             };
             let mut plan = planned(settings).unwrap();
             plan.scope = env.host.scope().unwrap();
             let change = tune::apply(env, &plan, &mut arm).unwrap();
-            tune::confirm(env, None, &mut NewTcp).unwrap();
+            tune::confirm(env, None, &mut NewFlows).unwrap();
             tune::persist(env, change.id.as_str(), self.root.path()).unwrap()
         })
     }

@@ -16,7 +16,7 @@ use model::{
     net::Layer,
 };
 use sys::service::Manager;
-use tune::{Criteria, Live, NewTcp, Sites, TuneError};
+use tune::{Criteria, Live, NewFlows, Sites, TuneError};
 
 use super::{
     journal::with_host,
@@ -82,7 +82,7 @@ pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     with_host(&arguments.journal, |env| {
-        tune::confirm_or_undo(env, &change.id, &mut NewTcp)
+        tune::confirm_or_undo(env, &change.id, &mut NewFlows)
     })?;
     kept(&arguments.journal, &change.id, arguments.persist)?;
     Ok(ExitCode::SUCCESS)

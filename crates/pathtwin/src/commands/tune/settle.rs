@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use model::change::Change;
-use tune::{Compared, NewTcp, Pending, Recovery, Rollback, TuneError};
+use tune::{Compared, NewFlows, Pending, Recovery, Rollback, TuneError};
 
 use super::{
     apply::{self, show},
@@ -77,13 +77,13 @@ pub(super) fn confirm(arguments: &Confirm) -> Result<ExitCode, Failure> {
     let id = arguments.id.as_deref();
     if let Some(window) = arguments.prolong {
         let change = with_host(&arguments.journal, |env| {
-            tune::prolong(env, id, &mut NewTcp, window)
+            tune::prolong(env, id, &mut NewFlows, window)
         })?;
         format::text(&report::change::text(&change))?;
         return Ok(ExitCode::SUCCESS);
     }
     let kept = with_host(&arguments.journal, |env| {
-        match tune::confirm(env, id, &mut NewTcp) {
+        match tune::confirm(env, id, &mut NewFlows) {
             // Its files were interrupted, or refused.
             Err(TuneError::Over { id, state }) if arguments.persist && state.is_kept() => {
                 Ok((id, Vec::new()))
