@@ -15,9 +15,9 @@ use crate::remedies::is_a_setting;
 /// Maximum number of findings whose remedies are tried.
 const OFFERS: usize = 3;
 
-/// Returns the candidates in the order in which they are tried: predicted ones first, then remedies
-/// that the findings propose for an end and whose effect is not predicted. For those the measurement
-/// alone decides. If no twin fits, nothing can be predicted.
+/// Returns the candidates in the order in which they are tried: predicted ones first, then
+/// remedies that the findings propose for an end and whose effect is not predicted. For those the
+/// measurement alone decides. If no twin fits, nothing can be predicted.
 pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advice> {
     let predicted = |place| Advice {
         advised: Some(place),
@@ -37,8 +37,8 @@ pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advi
     all
 }
 
-/// The remedies that findings propose for an end. Of each finding its best first: another one is for
-/// a host that cannot have that.
+/// The remedies that findings propose for an end. Of each finding its best first: another one is
+/// for a host that cannot have that.
 fn proposed(findings: &Findings) -> Vec<&Remedy> {
     let matters = |finding: &&Finding| finding.severity >= Severity::Medium;
     let mut remedies: Vec<(usize, &Remedy)> = findings
@@ -219,8 +219,8 @@ mod tests {
         assert_eq!(offers(&costly, &all, true).len(), 1);
     }
 
-    /// A shaper left over on a host's own device, of 10 Mbit/s before a line of 100, stayed: the rate
-    /// behind it is in no measurement, so that no twin predicts what its removal does.
+    /// A shaper left over on a host's own device, of 10 Mbit/s before a line of 100, stayed: the
+    /// rate behind it is in no measurement, so that no twin predicts what its removal does.
     #[test]
     fn what_the_lab_cannot_try_follows_what_it_predicts() {
         let remove = Action::RemoveShaper {

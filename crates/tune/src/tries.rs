@@ -30,8 +30,8 @@ impl Tries {
 
 /// Tries offers until one is kept. Of predicted remedies one of each kind (harmless, or at a cost)
 /// is measured. The next one follows if the hosts cannot have it, or, once, if it helped and was
-/// undone for what it costs. It also ends if `attempt` returns `None`, because the user stops, or if
-/// a change was not undone correctly.
+/// undone for what it costs. It also ends if `attempt` returns `None`, because the user stops, or
+/// if a change was not undone correctly.
 ///
 /// # Errors
 /// The error of `attempt`.
@@ -139,8 +139,8 @@ mod tests {
         assert_eq!(places(&all, &undone("no_gain")), [0]);
     }
 
-    /// A recipe of very large buffers made a window-limited path twice as fast, filled its queue, and
-    /// was undone; a buffer of the right size was never tried.
+    /// A recipe of very large buffers made a window-limited path twice as fast, filled its queue,
+    /// and was undone; a buffer of the right size was never tried.
     #[test]
     fn one_more_follows_a_remedy_that_was_undone_for_what_it_costs() {
         let all = offers(&["helps", "helps", "helps", "unsure"]);
