@@ -15,40 +15,56 @@ use crate::remedies::is_a_setting;
 /// Maximum number of findings whose remedies are tried.
 const OFFERS: usize = 3;
 
-/// Returns the candidates in the order in which they are tried: predicted ones first, then
-/// remedies that the findings propose for an end and whose effect is not predicted. For those the
-/// measurement alone decides. If no twin fits, nothing can be predicted.
+/// Returns the candidates in the order in which they are tried: predicted ones, and remedies that
+/// the findings propose for an end and whose effect is not predicted. For those the measurement
+/// alone decides; they come last, except those of the first finding, which is what limits the path.
+/// If no twin fits, nothing can be predicted.
 pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advice> {
     let predicted = |place| Advice {
         advised: Some(place),
         ..advice.clone()
     };
     let fits = advice.twin != TwinVerdict::DoesNotFit;
-    let mut all: Vec<Advice> = match fits {
+    let predicted: Vec<Advice> = match fits {
         true => best(advice, at_a_cost).into_iter().map(predicted).collect(),
         false => Vec::new(),
     };
-    let mut remedies = proposed(findings);
+    let mut proposed = proposed(findings);
     if fits {
-        remedies.retain(|remedy| is_not_tried(advice, remedy));
+        proposed.retain(|proposed| is_not_tried(advice, proposed.remedy));
     }
-    let unpredicted = remedies.iter().map(|remedy| offer(advice, remedy));
-    all.extend(unpredicted.take(OFFERS));
-    all
+    proposed.truncate(OFFERS);
+    let (first, last): (Vec<_>, Vec<_>) = proposed.into_iter().partition(|p| p.finding == 0);
+    let unpredicted = |p: Proposed<'_>| offer(advice, p.remedy);
+    let first = first.into_iter().map(unpredicted);
+    let last = last.into_iter().map(unpredicted);
+    first.chain(predicted).chain(last).collect()
+}
+
+/// A remedy of a finding.
+struct Proposed<'a> {
+    finding: usize,
+    /// Its place among those of the finding.
+    rank: usize,
+    remedy: &'a Remedy,
 }
 
 /// The remedies that findings propose for an end. Of each finding its best first: another one is
 /// for a host that cannot have that.
-fn proposed(findings: &Findings) -> Vec<&Remedy> {
-    let matters = |finding: &&Finding| finding.severity >= Severity::Medium;
-    let mut remedies: Vec<(usize, &Remedy)> = findings
-        .findings
-        .iter()
-        .filter(matters)
-        .flat_map(|finding| settings_of_ends(finding).enumerate())
-        .collect();
-    remedies.sort_by_key(|(rank, _)| *rank);
-    remedies.into_iter().map(|(_, remedy)| remedy).collect()
+fn proposed(findings: &Findings) -> Vec<Proposed<'_>> {
+    let mut remedies = Vec::new();
+    for (finding, of) in findings.findings.iter().enumerate() {
+        if of.severity >= Severity::Medium {
+            let all = settings_of_ends(of).enumerate();
+            remedies.extend(all.map(|(rank, remedy)| Proposed {
+                finding,
+                rank,
+                remedy,
+            }));
+        }
+    }
+    remedies.sort_by_key(|proposed| proposed.rank);
+    remedies
 }
 
 /// Returns true if the lab cannot try the remedy.
@@ -222,28 +238,32 @@ mod tests {
     /// A shaper left over on a host's own device, of 10 Mbit/s before a line of 100, stayed: the
     /// rate behind it is in no measurement, so that no twin predicts what its removal does.
     #[test]
-    fn what_the_lab_cannot_try_follows_what_it_predicts() {
+    fn what_the_lab_cannot_try_follows_what_it_predicts_unless_it_is_of_the_first_finding() {
         let remove = Action::RemoveShaper {
             device: Some("eth0".to_owned()),
             queue: Some("tbf".to_owned()),
             rate_bps: Some(10_000_000),
         };
-        let all = findings(Severity::Medium, vec![remove, bbr()]);
+        let mut all = findings(Severity::Medium, vec![remove, bbr()]);
+        all.findings.truncate(2);
         let mut fits = advice("fit_for_advising", "helps", r#""advised": 0,"#);
         fits.not_tried = vec![NotTried {
             name: Text::fixed("a shaper"),
             why: Text::fixed("not known"),
             remedy: Some(all.findings[0].remedies[0].clone()),
         }];
-        let offered = offers(&fits, &all, false);
-        assert_eq!(offered[0].advised, Some(0));
-        let last = offered.last().and_then(Advice::advised).unwrap();
-        assert_eq!(last.effect, Effect::Unsure);
+        let effects = |all: &Findings| -> Vec<Effect> {
+            let offered = offers(&fits, all, false);
+            let best = offered.iter().filter_map(Advice::advised);
+            best.map(|tried| tried.effect).collect()
+        };
+        // bbr is predicted; the shaper is proposed by both findings.
         assert_eq!(
-            last.remedies,
-            all.findings[0].remedies[..1],
-            "bbr was predicted"
+            effects(&all),
+            [Effect::Unsure, Effect::Helps, Effect::Unsure]
         );
+        all.findings[0].remedies.remove(0);
+        assert_eq!(effects(&all), [Effect::Helps, Effect::Unsure]);
     }
 
     /// A shaper for the other direction was kept on a path where bbr would have made the lossy one
