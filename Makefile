@@ -73,7 +73,7 @@ user: ## tests of network and host as an ordinary user
 	exit $$failed
 
 .PHONY: sameness
-sameness: build kernel ## replay three cells 100 times under five host conditions
+sameness: build kernel ## replay three cells 20 times under each of nine host conditions
 	@scripts/setup test
 	PATHTWIN_REPLAYS=20 PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest \
 		$(CARGO) test $(CARGO_FLAGS) -p pathtwin --test sameness
