@@ -280,7 +280,7 @@ fn in_guest(
         return Ok(None);
     }
     format::say(format_args!(
-        "\"{}\" is applied and measured in {} turns",
+        "\"{}\" is applied and measured in {} turns or more",
         best.name,
         2 * lab.pairs
     ));
