@@ -1,0 +1,32 @@
+//! `docs/accuracy.md` shows the stored results of twins of drawn paths.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+
+use common::{check_section, root};
+use validation::accuracy::twins::{Judged, markdown};
+
+const BEGIN: &str = "<!-- twins: made by UPDATE_DOCS=1 cargo test -p pathtwin-validation -->\n";
+const END: &str = "<!-- end of twins -->";
+
+fn kept() -> Vec<Judged> {
+    let text = std::fs::read_to_string(root().join("corpus/judged/twins.jsonl")).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
+#[test]
+fn the_page_shows_the_tables_of_the_kept_results() {
+    let table = format!("\n{}\n", markdown(&kept()));
+    check_section("docs/accuracy.md", [BEGIN, END], &table);
+}
+
+/// A rate is that of the path, and an answer exists for each question that makes sense.
+#[test]
+fn every_twin_was_asked() {
+    for judged in kept() {
+        assert!(!judged.fitted.is_empty(), "{}", judged.name);
+        assert!(judged.asked.len() >= 5, "{}", judged.name);
+    }
+}
