@@ -7,7 +7,7 @@ mod common;
 
 use std::{fmt::Write as _, path::PathBuf};
 
-use common::{check_section, root};
+use common::{check_section, results, root};
 use validation::drawn::{Drawn, EVALUATION, outcome::Outcome, score, table};
 
 /// The stored draws, evaluations last.
@@ -17,12 +17,7 @@ fn draws() -> Vec<Vec<Outcome>> {
     let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
     let mut paths: Vec<PathBuf> = paths.filter(|p| name(p).starts_with("drawn-")).collect();
     paths.sort();
-    let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(path).unwrap();
-        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
-        lines.collect()
-    };
-    let mut draws: Vec<Vec<Outcome>> = paths.into_iter().map(read).collect();
+    let mut draws: Vec<Vec<Outcome>> = paths.iter().map(|path| results(path)).collect();
     draws.sort_by_key(|outcomes| outcomes[0].draw);
     draws
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{check_section, root};
+use common::{check_section, results, root};
 use model::advice::guards::is_for_others;
 use validation::fixes::{Fixed, Try, markdown, score};
 
@@ -12,9 +12,7 @@ const BEGIN: &str = "<!-- results: made by UPDATE_DOCS=1 cargo test -p pathtwin-
 const END: &str = "<!-- end of results -->";
 
 fn kept() -> Vec<Fixed> {
-    let text = std::fs::read_to_string(root().join("corpus/judged/fixes.jsonl")).unwrap();
-    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
-    lines.collect()
+    results(&root().join("corpus/judged/fixes.jsonl"))
 }
 
 #[test]

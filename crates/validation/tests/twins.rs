@@ -4,16 +4,14 @@
 
 mod common;
 
-use common::{check_section, root};
+use common::{check_section, results, root};
 use validation::accuracy::twins::{Judged, markdown};
 
 const BEGIN: &str = "<!-- twins: made by UPDATE_DOCS=1 cargo test -p pathtwin-validation -->\n";
 const END: &str = "<!-- end of twins -->";
 
 fn kept() -> Vec<Judged> {
-    let text = std::fs::read_to_string(root().join("corpus/judged/twins.jsonl")).unwrap();
-    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
-    lines.collect()
+    results(&root().join("corpus/judged/twins.jsonl"))
 }
 
 #[test]

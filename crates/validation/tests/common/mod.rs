@@ -2,9 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
+
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The stored results of a file, one a line.
+pub(crate) fn results<T: DeserializeOwned>(file: &Path) -> Vec<T> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
 }
 
 /// Checks the part of a page between two lines, or writes it if `UPDATE_DOCS` is set.
