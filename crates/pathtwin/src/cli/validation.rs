@@ -14,6 +14,7 @@ use super::Format;
   pathtwin lab accuracy --coverage 200      (coverage of the stated intervals)
   pathtwin lab accuracy --pairs 500 --out pairs  (verdicts of compare; resumes where it stopped)
   pathtwin lab accuracy --twins 30 --draw 7  (predictions of twins)
+  pathtwin lab accuracy --twins 30 --twin-paths beyond  (the same where a path has more than a twin)
   pathtwin lab accuracy --causes 200 --quick --out drawn  (findings on random paths; resumes)
   pathtwin lab accuracy --fixes 40 --out fixes  (changes by fix on 40 paths of the corpus; resumes)
 
@@ -36,6 +37,10 @@ pub struct Accuracy {
     /// then asked for bbr, eight flows, shapers, a larger buffer and a small MTU
     #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs"])]
     pub twins: Option<usize>,
+    /// With --twins: the kind of paths. With `beyond` and `profiles`, bbr is measured for the fit,
+    /// too
+    #[arg(long, value_enum, default_value_t = TwinPaths::Within, requires = "twins")]
+    pub twin_paths: TwinPaths,
     /// Check explain instead of the errors, on this many drawn scenarios whose true causes are
     /// derived (docs/drawn.md). Draws below 1000 are for training, others for evaluation
     #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs", "twins"])]
@@ -75,6 +80,18 @@ pub struct Accuracy {
     /// Output format of --twins, --causes and --fixes: tables, or one line a path
     #[arg(long, value_enum, default_value_t = Format::Text, conflicts_with_all = ["coverage", "pairs"])]
     pub output: Format,
+}
+
+/// Paths of twins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TwinPaths {
+    /// Drawn ones that a twin can be equal to
+    Within,
+    /// Drawn ones with a feature that a twin cannot have: a rate that changes, two queues in series,
+    /// bursts of others
+    Beyond,
+    /// The profiles of cases/paths
+    Profiles,
 }
 
 /// Options for a corpus.

@@ -1,8 +1,12 @@
 //! Accuracy of twins: fitted to cubic and UDP alone on drawn lab paths, then compared with the lab
-//! on the effect of other loads and remedies there.
+//! on the effect of other loads and remedies there. Paths with a feature that a twin cannot have are
+//! measured with bbr, too, so that each twin can be tested.
 
+mod beyond;
 mod draw;
 mod order;
+mod outside;
+mod profile;
 mod stated;
 mod table;
 
@@ -13,22 +17,34 @@ use analysis::{
 use model::{
     cell::{Buffer, Cell, Queue},
     net::{Direction, Layer, LoadDirection, Side},
-    path::{self, Limit, Path, PathError, Trial},
+    path::{self, Limit, Path, PathError},
     plan::{Measurement, Plan, Repeats, Step},
     remedy::{Action, Bottleneck, CcScope, Discipline, Flow, Remedy, shaped_bps},
     run::{FigureKind, Run, StepKind},
     text::Text,
     twin::TwinVerdict,
-    units::{Bytes, Rate, Seed},
+    units::{Bytes, Rate},
 };
 use serde::{Deserialize, Serialize};
 
+pub use beyond::{Feature, beyond};
 pub use draw::{Drawn, draw};
+pub use outside::markdown_beyond;
+pub use profile::profiles;
 pub use stated::{Stated, stated};
 pub use table::markdown;
 
-/// Returns the plan measured on each path: cubic alone, and UDP.
-pub fn plan() -> Plan {
+/// Congestion controls measured on a path that a twin can be equal to.
+const CUBIC: [&str; 1] = ["cubic"];
+/// The same where the twin is to be tested: one of them is left out in turn.
+const TWO: [&str; 2] = ["cubic", "bbr"];
+
+/// Returns the plan measured on a path: cubic alone, and UDP; bbr, too, beyond the model.
+pub fn plan(drawn: &Drawn) -> Plan {
+    let ccs: &[&str] = match drawn.feature {
+        None => &CUBIC,
+        Some(_) => &TWO,
+    };
     let sweep = |direction| Measurement::UdpSweep {
         direction,
         from_bps: 500_000,
@@ -41,11 +57,11 @@ pub fn plan() -> Plan {
         step(sweep(Direction::Up), 3.0),
         Step {
             repeat: true,
-            ..tcp(LoadDirection::Down, 1, "cubic")
+            ..tcp(&drawn.cell, LoadDirection::Down, 1, ccs)
         },
         Step {
             repeat: true,
-            ..tcp(LoadDirection::Up, 1, "cubic")
+            ..tcp(&drawn.cell, LoadDirection::Up, 1, ccs)
         },
     ];
     Plan {
@@ -62,14 +78,16 @@ fn step(measurement: Measurement, duration_s: f64) -> Step {
     }
 }
 
-fn tcp(direction: LoadDirection, flows: u32, cc: &str) -> Step {
+/// A load of 6 s, of which one does not count; on a line of a long round trip 30 and 6 of these.
+fn tcp(cell: &Cell, direction: LoadDirection, flows: u32, ccs: &[&str]) -> Step {
+    let rtt_s = (cell.path.down.delay + cell.path.up.delay).as_secs_f64();
     let load = Measurement::Tcp {
         direction,
         flows,
-        cc: vec![cc.to_owned()],
-        warmup_s: 1.0,
+        cc: ccs.iter().map(|cc| (*cc).to_owned()).collect(),
+        warmup_s: (6.0 * rtt_s).max(1.0),
     };
-    step(load, 6.0)
+    step(load, (30.0 * rtt_s).max(6.0))
 }
 
 fn times(repeats: u32) -> Repeats {
@@ -128,13 +146,13 @@ impl Question {
         }
     }
 
-    /// Returns its plan: one load, on the path with or without a remedy.
-    pub fn plan(self) -> Plan {
+    /// Returns its plan: one load, on the path with or without a remedy, and on its twins.
+    pub fn plan(self, path: &Cell) -> Plan {
         let flows = if self == Self::EightFlows { 8 } else { 1 };
         let cc = if self == Self::Bbr { "bbr" } else { "cubic" };
         let steps = vec![
             step(Measurement::Idle, 1.0),
-            tcp(LoadDirection::Down, flows, cc),
+            tcp(path, LoadDirection::Down, flows, &[cc]),
         ];
         Plan {
             repeats: times(1),
@@ -209,13 +227,9 @@ fn larger(path: &Path) -> Option<Path> {
 /// # Errors
 /// The lab can make no such path.
 pub fn cells(path: &Path, seeds: std::ops::Range<u64>) -> Result<Vec<Cell>, PathError> {
-    let of = |seed| {
-        path.cell(&Trial {
-            seed: Seed(seed),
-            ..Trial::default()
-        })
-    };
-    seeds.map(of).collect()
+    seeds
+        .map(|seed| path.cell(&draw::trial(path, seed)))
+        .collect()
 }
 
 /// Answer to a question on one path: medians over the seeds.
@@ -267,6 +281,9 @@ pub struct Prediction {
 pub struct Judged {
     /// Name of the path.
     pub name: String,
+    /// What the twin cannot have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature: Option<Feature>,
     /// Permitted use of the twin.
     pub verdict: TwinVerdict,
     /// True if the twin's queue down is that of the path.

@@ -52,6 +52,7 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
         let size = twins::Size {
             paths,
             draw: arguments.draw,
+            kind: arguments.twin_paths,
             folder: arguments.out.as_deref(),
             output: arguments.output,
         };

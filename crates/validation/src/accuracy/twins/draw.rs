@@ -1,11 +1,15 @@
 //! Random paths similar to those of users.
 
+use std::time::Duration;
+
 use model::{
     cell::{Buffer, Cell, Queue},
     path::{Limit, Line, Loss, Nanos, Parameter, Path, PathError, Trial, Tunnel},
     units::{Bytes, Rate, Seed, Share},
 };
 use stats::Random;
+
+use super::beyond::{Feature, SPAN_S};
 
 /// A drawn path.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +18,22 @@ pub struct Drawn {
     pub path: Path,
     /// Its cell, with the seed with which it is measured for the fit.
     pub cell: Cell,
+    /// What a twin cannot have; `None` of a path that a twin can be equal to.
+    pub feature: Option<Feature>,
+}
+
+impl Drawn {
+    /// A path, measured with this seed.
+    pub(super) fn new(path: &Path, seed: u64, feature: Option<Feature>) -> Result<Self, PathError> {
+        let cell = path.cell(&trial(path, seed))?;
+        // With all keys of a spec, so that a question changes that alone.
+        let path = Path::of(&cell);
+        Ok(Self {
+            path,
+            cell,
+            feature,
+        })
+    }
 }
 
 /// `count` paths: down 5 to 100 Mbit/s, up 2 to 50, RTT 4 to 150 ms, loss of none (half of them) to
@@ -27,13 +47,34 @@ pub fn draw(count: usize, seed: u64) -> Result<Vec<Drawn>, PathError> {
     (0..count).map(|i| one(i, seed, &mut random)).collect()
 }
 
-fn between(random: &mut Random, low: f64, high: f64) -> f64 {
+/// A trial with this seed, as long as bursts of others may come.
+pub(super) fn trial(path: &Path, seed: u64) -> Trial {
+    let trial = Trial {
+        seed: Seed(seed),
+        ..Trial::default()
+    };
+    match path.competitors.is_empty() {
+        true => trial,
+        false => Trial {
+            duration: Duration::from_secs_f64(SPAN_S),
+            ..trial
+        },
+    }
+}
+
+pub(super) fn between(random: &mut Random, low: f64, high: f64) -> f64 {
     low * (high / low).powf(random.unit())
 }
 
 fn one(number: usize, seed: u64, random: &mut Random) -> Result<Drawn, PathError> {
+    let path = path(&format!("twin-{seed}-{number:03}"), number, random);
+    Drawn::new(&path, 7_000_000 + 1000 * seed + number as u64, None)
+}
+
+/// The path of this number.
+pub(super) fn path(name: &str, number: usize, random: &mut Random) -> Path {
     let rtt_ms = between(random, 4.0, 150.0);
-    let mut path = Path::named(&format!("twin-{seed}-{number:03}"));
+    let mut path = Path::named(name);
     let down_bps = between(random, 5e6, 100e6);
     path.underlay.down = line(down_bps, rtt_ms, random);
     let up_bps = between(random, 2e6, 50e6);
@@ -41,13 +82,7 @@ fn one(number: usize, seed: u64, random: &mut Random) -> Result<Drawn, PathError
     if number % 3 == 2 {
         path.tunnel = Some(Tunnel::default());
     }
-    let cell = path.cell(&Trial {
-        seed: Seed(7_000_000 + 1000 * seed + number as u64),
-        ..Trial::default()
-    })?;
-    // With all keys of a spec, so that a question changes that alone.
-    let path = Path::of(&cell);
-    Ok(Drawn { path, cell })
+    path
 }
 
 fn line(bps: f64, rtt_ms: f64, random: &mut Random) -> Line {

@@ -125,6 +125,7 @@ mod tests {
     fn judged(asked: Vec<Prediction>) -> Judged {
         Judged {
             name: "a".to_owned(),
+            feature: None,
             verdict: TwinVerdict::FitForAdvising,
             same_queue: true,
             fitted: Vec::new(),

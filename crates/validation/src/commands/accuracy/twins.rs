@@ -11,18 +11,22 @@ use model::{
 use twin::{Budget, Fit};
 use validation::accuracy::{
     self,
-    twins::{self, Answer, Drawn, Judged, Prediction, Question},
+    twins::{self, Answer, Drawn, Feature, Judged, Prediction, Question},
 };
 
 use super::{Bench, results::Results};
 use pathtwin::{
-    cli::Format,
+    cli::{Format, TwinPaths},
     exit::{Failure, code},
     format, progress,
 };
 
+/// The profiles, from the root of the repository.
+const PROFILES: &str = "cases/paths";
 /// Budget of each search: some twenty short runs of paths like these.
 const BUDGET: Budget = Budget(Duration::from_secs(20));
+/// The same with two congestion controls.
+const LARGER_BUDGET: Budget = Budget(Duration::from_secs(60));
 /// Members beside the best one that are asked, too, for the interval of a prediction.
 const OTHER_MEMBERS: usize = 2;
 
@@ -32,6 +36,8 @@ pub(super) struct Size<'a> {
     pub(super) paths: usize,
     /// Number of the draw.
     pub(super) draw: u64,
+    /// Kind of the paths.
+    pub(super) kind: TwinPaths,
     /// Folder of the results; existing ones are reused.
     pub(super) folder: Option<&'a std::path::Path>,
     /// Form of the result.
@@ -41,9 +47,8 @@ pub(super) struct Size<'a> {
 /// Draws paths, makes twins of them, and compares both. A path whose twin cannot be made is
 /// reported, and not counted.
 pub(super) fn twins(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
-    let drawn = twins::draw(size.paths, size.draw).map_err(|e| Failure::new(code::FAILED, e))?;
+    let drawn = drawn(size)?;
     let results = Results::open(size.folder)?;
-    let plan = twins::plan();
     let mut all: Vec<Judged> = Vec::new();
     for drawn in &drawn {
         let name = &drawn.cell.name;
@@ -51,7 +56,7 @@ pub(super) fn twins(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
             all.push(judged);
             continue;
         }
-        match one(bench, drawn, &plan) {
+        match one(bench, drawn) {
             Ok(judged) => {
                 results.put(name, &judged)?;
                 all.push(judged);
@@ -61,16 +66,37 @@ pub(super) fn twins(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
         }
     }
     match size.output {
-        Format::Text => format::text(&twins::markdown(&all)),
+        Format::Text if size.kind == TwinPaths::Within => format::text(&twins::markdown(&all)),
+        Format::Text => format::text(&twins::markdown_beyond(&all)),
         Format::Json => format::json(&all),
         Format::Jsonl => format::json_lines(&all),
     }
 }
 
-fn one(bench: Bench<'_>, drawn: &Drawn, plan: &Plan) -> Result<Judged, Failure> {
-    let run = runs(bench, std::slice::from_ref(&drawn.cell), plan)?;
+fn drawn(size: &Size<'_>) -> Result<Vec<Drawn>, Failure> {
+    let failed = |e| Failure::new(code::FAILED, e);
+    match size.kind {
+        TwinPaths::Within => twins::draw(size.paths, size.draw).map_err(failed),
+        TwinPaths::Beyond => twins::beyond(size.paths, size.draw).map_err(failed),
+        TwinPaths::Profiles => {
+            let all = twins::profiles(std::path::Path::new(PROFILES));
+            let mut all = all.map_err(|e| Failure::new(code::USE, e))?;
+            all.truncate(size.paths);
+            Ok(all)
+        }
+    }
+}
+
+fn one(bench: Bench<'_>, drawn: &Drawn) -> Result<Judged, Failure> {
+    let plan = twins::plan(drawn);
+    let run = runs(bench, std::slice::from_ref(&drawn.cell), &plan)?;
     let run = run.into_iter().next().ok_or_else(|| anyhow!("no run"))?;
-    let fit = Fit::prepare(&run, BUDGET, env!("CARGO_PKG_VERSION"))?;
+    let budget = match drawn.feature {
+        None => BUDGET,
+        Some(Feature::Profile) => Budget::default(),
+        Some(_) => LARGER_BUDGET,
+    };
+    let fit = Fit::prepare(&run, budget, env!("CARGO_PKG_VERSION"))?;
     let twin = progress::search(bench.lab, fit.runs(), bench.stop, |bench| fit.search(bench))?;
     // A user sets a shaper by the measured rate.
     let rate = twin.path.cell(&model::path::Trial::default());
@@ -81,6 +107,7 @@ fn one(bench: Bench<'_>, drawn: &Drawn, plan: &Plan) -> Result<Judged, Failure> 
     };
     Ok(Judged {
         name: drawn.cell.name.clone(),
+        feature: drawn.feature,
         verdict: twin.verdict,
         same_queue: twins::same_queue(&drawn.cell, &twin.path),
         fitted: twins::parameters(&drawn.cell, &twin.path),
@@ -145,7 +172,7 @@ impl Replies {
             Some(path) => {
                 let cells = twins::cells(&path, seeds);
                 let cells = cells.map_err(|e| Failure::new(code::FAILED, e))?;
-                runs(bench, &cells, &question.plan()).map(Some)
+                runs(bench, &cells, &question.plan(&drawn.cell)).map(Some)
             }
             None => Ok::<_, Failure>(None),
         };
