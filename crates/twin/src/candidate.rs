@@ -137,6 +137,12 @@ impl Candidate {
         }
     }
 
+    /// Parameters in a direction that nothing in the Run asks for: loss where none was counted.
+    pub(crate) fn unasked(&self, known: &Moments, direction: Direction) -> usize {
+        let counted = known.line(direction).loss.share.value;
+        usize::from(counted == 0.0 && self.choice(direction).loss >= NO_LOSS)
+    }
+
     /// The path of it. `source` is that of the chosen values.
     pub(crate) fn path(&self, name: &str, known: &Moments, ends: &Ends, source: Source) -> Path {
         let line = |direction| line(self.choice(direction), known, direction, source);

@@ -86,7 +86,10 @@ fn ranked<'a>(fit: &Input<'_>, found: &'a Found, target: &Target<'_>) -> Vec<Ran
             .any(|d| is_of(s, &fit.known, *d))
     };
     let of = |(tried, names): &'a (Tried, Vec<String>)| {
+        let unasked =
+            [Direction::Down, Direction::Up].map(|d| tried.candidate.unasked(&fit.known, d));
         let fitness = fitness(target, &tried.values, &counts);
+        let fitness = fitness.with_parameters(unasked.iter().sum());
         (tried, names.as_slice(), fitness)
     };
     let mut all: Vec<Ranked<'a>> = found.members.iter().map(of).collect();

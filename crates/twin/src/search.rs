@@ -154,7 +154,8 @@ pub(crate) fn ranked<'a>(
 ) -> Vec<(&'a Tried, Fitness)> {
     let fit = |t: &'a Tried| {
         let of = |s: &crate::statistics::Statistic| is_of(s, known, direction) && counts(s);
-        (t, fitness(run, &t.values, &of))
+        let unasked = t.candidate.unasked(known, direction);
+        (t, fitness(run, &t.values, &of).with_parameters(unasked))
     };
     let mut all: Vec<(&Tried, Fitness)> = tried.iter().map(fit).collect();
     all.sort_by(|a, b| a.1.score.total_cmp(&b.1.score));

@@ -242,6 +242,23 @@ pub(crate) struct Fitness {
     pub(crate) worst: Option<(Statistic, f64)>,
     /// Sum of the squared implausibilities.
     pub(crate) sum: f64,
+    /// Number of statistics.
+    n: usize,
+}
+
+impl Fitness {
+    /// Returns the fitness of a path with this many parameters more than others: each costs 2, as in
+    /// Akaike's information criterion (IEEE Transactions on Automatic Control 19, 1974), since it
+    /// fits to chance.
+    #[must_use]
+    pub(crate) fn with_parameters(self, more: usize) -> Self {
+        let sum = self.sum + 2.0 * more as f64;
+        Self {
+            score: sum / self.n.max(1) as f64,
+            sum,
+            ..self
+        }
+    }
 }
 
 /// The fitness over the relevant statistics of the Run.
@@ -266,6 +283,7 @@ pub(crate) fn fitness(
         second: all.get(place).map_or(0.0, |(_, i)| *i),
         worst: all.first().map(|(s, i)| ((*s).clone(), *i)),
         sum,
+        n: all.len(),
     }
 }
 

@@ -25,6 +25,9 @@ const PASSED: f64 = 0.75;
 /// of a quarter.
 const CORRECTED: f64 = 4.0 / 3.0;
 
+/// Offered rate, as a share of the capacity, of a step that begins a sweep: after a pause.
+const SLOW: f64 = 0.25;
+
 /// UDP at rising rates, all repeats together.
 #[derive(Clone, Debug)]
 pub struct Sweep {
@@ -180,6 +183,21 @@ impl Sweep {
     /// empty.
     pub fn leaves_room(&self, udp: &Udp) -> bool {
         self.offered_share(udp) <= BELOW
+    }
+
+    /// Datagrams below the knee, without the steps after an overload until a slow one. A fair queue
+    /// still sends what the overload left, beside the next step, without delay for the probes; at
+    /// half of the line, that step overloads its share.
+    pub fn below_before_overload(&self) -> Datagrams {
+        let (mut below, mut flooded) = (Datagrams::default(), false);
+        for step in &self.steps {
+            let offered = self.offered_share(&step.udp);
+            flooded = offered >= ABOVE || (flooded && offered > SLOW);
+            if offered <= BELOW && !flooded {
+                below.add(&step.udp);
+            }
+        }
+        below
     }
 
     /// Returns true if nearly all datagrams of a step were lost although an earlier one, which

@@ -11,13 +11,16 @@ use model::{
 
 use super::{
     estimate::{Estimate, sane},
-    loss::LossMoments,
+    loss::{LossMoments, QueueMoments},
     queue::{Held, full_us, held, queues},
 };
 use crate::error::TwinError;
 
 /// Rates that a lab path may have, bit/s.
 const RATES: [f64; 2] = [1e3, 1e12];
+
+/// Bytes of a full packet with its Ethernet header.
+const FULL_PACKET: f64 = 1514.0;
 
 /// Capacity of a buffer that nothing filled: the assumed value and the maximum, as multiples of its
 /// observed content.
@@ -60,7 +63,13 @@ impl LineMoments {
         let rises = dir.rises().unwrap_or_default();
         let queues = queues(&rises);
         let policed = queues.first() == Some(&Queue::Policer);
-        let loss = LossMoments::of(dir, policed);
+        let behind = QueueMoments {
+            managed: queues.first().is_some_and(|q| *q != Queue::Fifo),
+            is_fair: matches!(queues.first(), Some(Queue::FqCodel | Queue::Cake)),
+            full_us: full_us(&rises),
+            packet_us: FULL_PACKET * 8e6 / rate_bps.value,
+        };
+        let loss = LossMoments::of(dir, policed, &behind);
         sane("a share of loss", loss.share.value, 0.0, 0.9)?;
         let held = held(dir, wire, rate_bps.value, &loss);
         let buffer_bytes = buffer(&held, full_us(&rises).map(|us| us / 1e6), rate_bps.value);
@@ -114,7 +123,11 @@ enum Buffer {
 impl Buffer {
     fn estimate(self) -> Estimate {
         match self {
-            Self::Is(bytes, share) => Estimate::around(bytes, share),
+            // A queue is full as soon as the next packet does not fit.
+            Self::Is(bytes, share) => Estimate {
+                high: bytes * (1.0 + share) + FULL_PACKET,
+                ..Estimate::around(bytes, share)
+            },
             Self::AtLeast(bytes) => Estimate {
                 value: bytes * MAY_HOLD[0],
                 low: bytes,
@@ -128,7 +141,7 @@ impl Buffer {
 /// bound. Without overloads, from the delay that TCP adds.
 fn buffer(held: &[Held], delay_s: Option<f64>, rate_bps: f64) -> Option<Buffer> {
     let delayed = delay_s.map(|s| buffer_bytes(s, rate_bps));
-    let least = 10.0 * 1514.0;
+    let least = 10.0 * FULL_PACKET;
     let full = held.iter().filter(|h| h.full && h.bytes > least);
     if let Some(best) = full.min_by(|a, b| a.error.total_cmp(&b.error)) {
         return Some(Buffer::Is(best.bytes, best.error.min(0.9)));
@@ -158,7 +171,7 @@ fn burst(dir: &DirectionView<'_>, wire: Wire, rate_bps: f64) -> Option<Estimate>
     let carried = buffer_bytes(datagrams::span_s(first), rate_bps);
     let extra = first.received as f64 * wire.bytes(packet) - carried;
     // TCP does not work with a policer whose bucket is smaller than a few packets.
-    let least = 10.0 * 1514.0;
+    let least = 10.0 * FULL_PACKET;
     Some(Estimate {
         value: extra.max(least),
         low: (0.5 * extra).max(least),

@@ -9,9 +9,12 @@ use model::{
     units::Rate,
 };
 use twin::{Budget, Fit};
-use validation::accuracy::{
-    self,
-    twins::{self, Answer, Drawn, Feature, Judged, Prediction, Question},
+use validation::{
+    accuracy::{
+        self,
+        twins::{self, Answer, Drawn, Feature, Judged, Prediction, Question},
+    },
+    runs::without_series,
 };
 
 use super::{Bench, results::Results};
@@ -56,7 +59,7 @@ pub(super) fn twins(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
             all.push(judged);
             continue;
         }
-        match one(bench, drawn) {
+        match one(bench, drawn, results) {
             Ok(judged) => {
                 results.put(name, &judged)?;
                 all.push(judged);
@@ -87,10 +90,14 @@ fn drawn(size: &Size<'_>) -> Result<Vec<Drawn>, Failure> {
     }
 }
 
-fn one(bench: Bench<'_>, drawn: &Drawn) -> Result<Judged, Failure> {
+/// Measures a path and makes its twin, both of which are kept as documents, and asks it.
+fn one(bench: Bench<'_>, drawn: &Drawn, results: Results<'_>) -> Result<Judged, Failure> {
     let plan = twins::plan(drawn);
     let run = runs(bench, std::slice::from_ref(&drawn.cell), &plan)?;
     let run = run.into_iter().next().ok_or_else(|| anyhow!("no run"))?;
+    let mut kept = run.clone();
+    without_series(&mut kept);
+    results.put(&format!("{}.run", drawn.cell.name), &kept)?;
     let budget = match drawn.feature {
         None => BUDGET,
         Some(Feature::Profile) => Budget::default(),
@@ -98,6 +105,7 @@ fn one(bench: Bench<'_>, drawn: &Drawn) -> Result<Judged, Failure> {
     };
     let fit = Fit::prepare(&run, budget, env!("CARGO_PKG_VERSION"))?;
     let twin = progress::search(bench.lab, fit.runs(), bench.stop, |bench| fit.search(bench))?;
+    results.put(&format!("{}.twin", drawn.cell.name), &twin)?;
     // A user sets a shaper by the measured rate.
     let rate = twin.path.cell(&model::path::Trial::default());
     let rate = rate.ok().and_then(|cell| cell.path.down.rate);
