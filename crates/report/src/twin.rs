@@ -5,7 +5,7 @@ use std::fmt::Write;
 use comfy_table::{Table, presets};
 use model::{
     cell::{Buffer, Cell},
-    path::{Limit, Line, Loss, Nanos, Parameter},
+    path::{Limit, Line, Loss, Nanos, Parameter, Source},
     safe, spec,
     text::{Value, capital},
     twin::{HeldOut, LeftOut, Twin},
@@ -67,7 +67,7 @@ fn path(twin: &Twin) -> String {
     };
     row("rate", &|l| Some(rate(l.rate_bps.as_ref()?)));
     row("queue", &|l| Some(l.queue.as_ref()?.value.to_string()));
-    row("buffer", &|l| buffer(&l.buffer.as_ref()?.value));
+    row("buffer", &|l| buffer(l.buffer.as_ref()?));
     row("one-way delay", &|l| {
         Some(Value::Us(us(l.delay_ns.as_ref()?)).to_string())
     });
@@ -124,18 +124,29 @@ fn rate(rate: &Parameter<Limit<Rate>>) -> String {
     }
 }
 
-fn buffer(buffer: &Buffer) -> Option<String> {
-    match buffer {
+/// The size of a buffer: an assumed one by its lower bound, which is all that is known.
+fn buffer(buffer: &Parameter<Buffer>) -> Option<String> {
+    let shown = |of: &Buffer| match of {
         Buffer::Bytes(bytes) => Some(Value::Bytes(bytes.0 as f64).to_string()),
         Buffer::Packets(packets) => Some(format!("{packets} packets")),
         Buffer::Kernel => None,
-    }
+    };
+    let value = shown(&buffer.value)?;
+    let (low, high) = (buffer.low.as_ref(), buffer.high.as_ref());
+    Some(match (low.and_then(shown), high.and_then(shown)) {
+        (Some(low), _) if buffer.source == Source::Assumed => format!("at least {low}"),
+        (Some(low), Some(high)) => format!("{value} [{low}, {high}]"),
+        _ => value,
+    })
 }
 
 fn loss(loss: &Loss) -> String {
     let share = |of: Share| Value::Share(of.get()).to_string();
     match loss {
         Loss::Random { share: p } => match &p.high {
+            Some(high) if p.value.is_zero() && p.source == Source::Assumed => {
+                format!("unknown (below {})", share(*high))
+            }
             Some(high) if p.value.is_zero() => format!("none seen (below {})", share(*high)),
             _ => share(p.value),
         },

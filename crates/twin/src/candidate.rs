@@ -6,12 +6,15 @@ use model::{
     net::{Direction, Layer},
     path::{Ends, Limit, Line, Loss, Nanos, Parameter, Path, Source, Tunnel, Underlay},
     units::{Bytes, Rate, Share},
+    wire::Wire,
 };
 
 use crate::moments::{Estimate, LineMoments, Moments};
 
-/// Smallest buffer that a path may have, bytes: ten full packets.
+/// Smallest buffer that a path may have, bytes: ten full packets of Ethernet, or three of a larger
+/// MTU, as a stage of the lab must hold one of each path.
 const MIN_BUFFER: f64 = 15_140.0;
+const MIN_PACKETS: f64 = 3.0;
 /// Largest buffer that the kernel's queues count.
 const MAX_BUFFER: f64 = u32::MAX as f64;
 /// Loss below which a path counts as having none: one packet in ten million.
@@ -42,17 +45,19 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     /// The box around the moments of a direction.
-    pub(crate) fn of(line: &LineMoments, rtt_s: f64) -> Self {
-        let bdp = needed_bytes(line.rate_bps.value, rtt_s);
+    pub(crate) fn of(known: &Moments, direction: Direction) -> Self {
+        let line = known.line(direction);
+        let bdp = needed_bytes(line.rate_bps.value, known.rtt_s.value);
+        let least = least_buffer(known);
         let unknown = Estimate {
             value: bdp,
             low: 0.25 * bdp,
             high: 4.0 * bdp,
         };
         let sized = |e: Estimate| Estimate {
-            value: e.value.clamp(MIN_BUFFER, MAX_BUFFER),
-            low: e.low.clamp(MIN_BUFFER, MAX_BUFFER),
-            high: e.high.clamp(MIN_BUFFER, MAX_BUFFER),
+            value: e.value.clamp(least, MAX_BUFFER),
+            low: e.low.clamp(least, MAX_BUFFER),
+            high: e.high.clamp(least, MAX_BUFFER),
         };
         // A policer's usual burst: 10 ms of the rate.
         let usual = Estimate {
@@ -175,19 +180,39 @@ fn mtu(known: &Moments) -> Option<Parameter<u32>> {
     (needed > default::MTU).then(|| Parameter::assumed(needed))
 }
 
+/// The smallest buffer of a path with this MTU, bytes.
+fn least_buffer(known: &Moments) -> f64 {
+    let mtu = mtu(known).map_or(default::MTU, |mtu| mtu.value);
+    MIN_BUFFER.max(MIN_PACKETS * Wire::underlay(mtu).bytes(f64::from(mtu)))
+}
+
 fn line(choice: &Choice, known: &Moments, direction: Direction, source: Source) -> Line {
     let moments = known.line(direction);
     let rate = |bps: f64| Limit::At(Rate::from_bps(bps.round() as u64));
     let estimate = moments.rate_bps;
     let half = |s: f64| Nanos((s * 1e9 / 2.0).round() as u64);
     let bytes = |of: f64| Buffer::Bytes(Bytes(of.round() as u64));
-    let bounds = Bounds::of(moments, known.rtt_s.value);
-    let sized = |of: f64, e: Estimate| {
+    let bounds = Bounds::of(known, direction);
+    let sized = |of: f64, e: Estimate, source| {
         Parameter::new(bytes(of), source).within(bytes(e.low.min(of)), bytes(e.high.max(of)))
     };
+    let seen = moments.buffer_bytes.is_some() && !moments.buffer_is_least;
     let buffer = match choice.queue {
-        Queue::Fifo => sized(choice.buffer, bounds.buffer),
-        Queue::Policer => sized(choice.burst, bounds.burst),
+        // No more is known than a lower bound; without one, that a queue holds some packets.
+        Queue::Fifo if source == Source::Measured && !seen => {
+            let low = moments.buffer_bytes.map_or(0.0, |b| b.low);
+            let low = low.max(least_buffer(known));
+            sized(
+                choice.buffer,
+                Estimate {
+                    low,
+                    ..bounds.buffer
+                },
+                Source::Assumed,
+            )
+        }
+        Queue::Fifo => sized(choice.buffer, bounds.buffer, source),
+        Queue::Policer => sized(choice.burst, bounds.burst, source),
         _ => Parameter::new(Buffer::Kernel, Source::Assumed),
     };
     let rtt = known.rtt_s;
@@ -214,6 +239,11 @@ fn line(choice: &Choice, known: &Moments, direction: Direction, source: Source) 
 /// Loss of a share, in bursts if observed.
 fn loss(of: f64, moments: &LineMoments, source: Source) -> Loss {
     let seen = moments.loss.share;
+    // No packet was counted: what TCP shows is a bound only.
+    let source = match source {
+        Source::Measured if moments.loss.packets == 0.0 => Source::Assumed,
+        source => source,
+    };
     let known = |value: f64| Parameter::new(Share::new(value).unwrap_or(Share::ZERO), source);
     if of < NO_LOSS {
         let high = Share::new(seen.high).unwrap_or(Share::ONE);

@@ -33,7 +33,7 @@ impl Input<'_> {
         let choice = |direction| {
             let line = self.known.line(direction);
             let queue = line.queues.first().copied().unwrap_or(Queue::Fifo);
-            Bounds::of(line, self.known.rtt_s.value).centre(queue)
+            Bounds::of(&self.known, direction).centre(queue)
         };
         let centre = Candidate {
             down: choice(Direction::Down),

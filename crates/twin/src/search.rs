@@ -67,7 +67,7 @@ impl Found {
 pub(crate) fn first_wave(known: &Moments, count: usize, random: &mut Random) -> Vec<Candidate> {
     let mut choices = |direction| -> Vec<Choice> {
         let line = known.line(direction);
-        let bounds = Bounds::of(line, known.rtt_s.value);
+        let bounds = Bounds::of(known, direction);
         let centres = line.queues.len().min(count);
         let places = latin(count - centres, random);
         let queue = |i: usize| line.queues[i % line.queues.len()];
@@ -92,7 +92,7 @@ pub(crate) fn second_wave(
     random: &mut Random,
 ) -> Vec<Candidate> {
     let mut choices = |direction| -> Vec<Choice> {
-        let bounds = Bounds::of(known.line(direction), known.rtt_s.value);
+        let bounds = Bounds::of(known, direction);
         let best = best(known, run, tried, direction, &|_| true);
         let places = latin(count, random);
         let near = |(i, place): (usize, [f64; 2])| {

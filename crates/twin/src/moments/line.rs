@@ -33,8 +33,10 @@ pub struct LineMoments {
     pub rate_bps: Estimate,
     /// True if no load reached the rate, so that it may be higher.
     pub rate_is_least: bool,
-    /// Capacity of the queue, bytes with Ethernet headers; absent = nothing filled it.
+    /// Capacity of the queue, bytes with Ethernet headers; absent = no load shows it.
     pub buffer_bytes: Option<Estimate>,
+    /// True if nothing filled it, so that the lower bound is all that is known.
+    pub buffer_is_least: bool,
     /// Burst of a policer, bytes.
     pub burst_bytes: Option<Estimate>,
     /// Loss that is not the queue's.
@@ -69,8 +71,15 @@ impl LineMoments {
             full_us: full_us(&rises),
             packet_us: FULL_PACKET * 8e6 / rate_bps.value,
         };
-        let loss = LossMoments::of(dir, policed, &behind);
+        let loss = LossMoments::of(dir, rtt_s, policed, &behind);
         sane("a share of loss", loss.share.value, 0.0, 0.9)?;
+        if loss.packets == 0.0 {
+            notes.push(text!(
+                "{direction}: no load below the path's capacity counts lost packets, so loss outside of the queue is unknown, and at most that of TCP, {share}",
+                direction = dir.direction,
+                share = Value::Share(loss.share.high)
+            ));
+        }
         let held = held(dir, wire, rate_bps.value, &loss);
         let buffer_bytes = buffer(&held, full_us(&rises).map(|us| us / 1e6), rate_bps.value);
         if let Some(Buffer::AtLeast(bytes)) = buffer_bytes
@@ -82,10 +91,17 @@ impl LineMoments {
                 bytes = Value::Bytes(bytes)
             ));
         }
+        if buffer_bytes.is_none() && queues.first() == Some(&Queue::Fifo) {
+            notes.push(text!(
+                "{direction}: no load shows the size of the queue, which is assumed to be about the bandwidth-delay product",
+                direction = dir.direction
+            ));
+        }
         Ok(Self {
             rate_bps,
             rate_is_least,
             buffer_bytes: buffer_bytes.map(Buffer::estimate),
+            buffer_is_least: matches!(buffer_bytes, Some(Buffer::AtLeast(_))),
             burst_bytes: burst(dir, wire, rate_bps.value),
             loss,
             reorder: reorder(dir, rtt_s),

@@ -1,6 +1,9 @@
 //! Loss below the knee, which no queue causes.
 
-use analysis::view::{Datagrams, DirectionView, Load, Steady};
+use analysis::{
+    models,
+    view::{Datagrams, DirectionView, Load, Steady},
+};
 
 use super::estimate::Estimate;
 
@@ -18,6 +21,12 @@ const ENOUGH_LOST: f64 = 20.0;
 /// Ratio of the mean length of a run of losses to that of independent losses from which they count
 /// as bursts.
 const BURSTY: f64 = 1.5;
+/// Ratio by which the loss that a flow of this rate met may exceed that of the formula: a flow
+/// above the mean, and the first seconds before its window has fallen to it. In CUBIC's rate it is
+/// a factor of 2.8.
+const LUCKY: f64 = 4.0;
+/// Loss with which no TCP carries anything worth measuring, where it reports nothing else.
+const HARDLY_ANY: f64 = 0.5;
 
 /// Loss of a direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,7 +43,16 @@ impl LossMoments {
     /// Counts losses where no queue was full: datagrams below the knee, and segments of loads
     /// clearly below the capacity of the path, at the round trips of an empty queue. Events are
     /// taken as independent (Wilson's interval); of bursts, the runs are.
-    pub(super) fn of(dir: &DirectionView<'_>, policed: bool, queue: &QueueMoments) -> Self {
+    ///
+    /// If that counts no loss, because it counts few packets or none at all, the upper bound is the
+    /// loss of TCP at any rate: loss outside of the queue cannot be more than all that was lost,
+    /// nor more than the rate of a loss-based flow allows ([`most_by_tcp`]).
+    pub(super) fn of(
+        dir: &DirectionView<'_>,
+        rtt_s: f64,
+        policed: bool,
+        queue: &QueueMoments,
+    ) -> Self {
         let (mut lost, mut sent) = (0.0, 0.0);
         let mut run = None;
         if let Some(sweep) = dir.sweep() {
@@ -56,6 +74,10 @@ impl LossMoments {
         let interval = stats::wilson((lost / each).round() as u64, (sent / each).round() as u64);
         let (low, high) = interval.map_or((0.0, 1.0), |i| (i.low, i.high));
         let value = if sent > 0.0 { lost / sent } else { 0.0 };
+        let high = match lost > 0.0 {
+            true => high,
+            false => high.min(most_by_tcp(dir, rtt_s)),
+        };
         Self {
             share: Estimate {
                 value,
@@ -127,6 +149,45 @@ fn packets_of_event(steady: &Steady, load: &Load) -> f64 {
         true => -(1.0 - trips).ln() / trips,
         false => 1.0,
     }
+}
+
+/// The most that can be lost outside of the queue by what TCP shows, as a share: the least upper
+/// bound of its loads.
+fn most_by_tcp(dir: &DirectionView<'_>, rtt_s: f64) -> f64 {
+    let of = |load: &Load| most_of(dir, load, rtt_s);
+    let loads = dir.loads();
+    loads.iter().filter_map(of).fold(HARDLY_ANY, f64::min)
+}
+
+/// The same of one load: what it retransmitted, needlessly or not, and the loss that would limit a
+/// loss-based flow to its rate at the base round trip; with more delay it would be less.
+fn most_of(dir: &DirectionView<'_>, load: &Load, rtt_s: f64) -> Option<f64> {
+    let mss = mss_bytes(dir, load);
+    let sent = load.segments.filter(|sent| *sent > 0.0);
+    let sent = sent.unwrap_or_else(|| delivered_bytes(load) / mss);
+    let bound = |lost: f64| {
+        let (lost, sent) = (lost.min(sent).ceil() as u64, sent.round() as u64);
+        stats::wilson(lost, sent).map(|interval| interval.high)
+    };
+    let counted = load.retransmits.and_then(bound);
+    let each_bps = load.goodput_bps / f64::from(load.flows.max(1));
+    let limit = models::loss_for_bps(&load.cc, each_bps, rtt_s, mss);
+    let allowed = limit.and_then(|share| bound(LUCKY * share * sent));
+    counted.into_iter().chain(allowed).reduce(f64::min)
+}
+
+/// Payload of a segment; that of the path's packets if the load does not report its own.
+fn mss_bytes(dir: &DirectionView<'_>, load: &Load) -> f64 {
+    let headers = dir.view.family.tcp_headers();
+    let packets = || Some(f64::from(dir.view.mtu_bytes()?.saturating_sub(headers)));
+    let mss = load.mss.or_else(packets).filter(|mss| *mss > 0.0);
+    mss.unwrap_or(models::ETHERNET_MSS)
+}
+
+/// Payload that a load delivered in all its repeats, bytes.
+fn delivered_bytes(load: &Load) -> f64 {
+    let lasted_s = (load.window_s[1] - load.window_s[0]).max(0.0);
+    load.goodputs.iter().sum::<f64>() * lasted_s / 8.0
 }
 
 /// Mean run of losses below the knee, if that is more than chance makes of single ones.
