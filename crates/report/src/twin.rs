@@ -58,13 +58,14 @@ fn path(twin: &Twin) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
     table.set_header(["", "down", "up"]);
-    let mut row = |name: &str, of: &dyn Fn(&Line) -> Option<String>| {
-        let cells = [of(down), of(up)].map(Option::unwrap_or_default);
+    let mut add = |name: &str, lines: [&Line; 2], of: &dyn Fn(&Line) -> Option<String>| {
+        let cells = lines.map(|line| of(line).unwrap_or_default());
         if cells.iter().any(|c| !c.is_empty()) {
             let [down, up] = cells;
             table.add_row([name.to_owned(), down, up]);
         }
     };
+    let mut row = |name: &str, of: &dyn Fn(&Line) -> Option<String>| add(name, [down, up], of);
     row("rate", &|l| Some(rate(l.rate_bps.as_ref()?)));
     row("queue", &|l| Some(l.queue.as_ref()?.value.to_string()));
     row("buffer", &|l| buffer(l.buffer.as_ref()?));
@@ -80,6 +81,15 @@ fn path(twin: &Twin) -> String {
         let share = l.reorder.as_ref()?.value.get();
         (share > 0.0).then(|| Value::Share(share).to_string())
     });
+    if let Some(tunnel) = &twin.path.tunnel {
+        let stages = [&tunnel.down, &tunnel.up];
+        add("rate of the tunnel", stages, &|l| {
+            Some(rate(l.rate_bps.as_ref()?))
+        });
+        add("loss of the tunnel", stages, &|l| {
+            Some(loss(l.loss.as_ref()?))
+        });
+    }
     let mut out = String::new();
     for line in table.lines() {
         // Writing to a String cannot fail.

@@ -9,7 +9,7 @@ use model::{
     wire::Wire,
 };
 
-use crate::moments::{Estimate, LineMoments, Moments};
+use crate::moments::{Estimate, LineMoments, Moments, StageMoments};
 
 /// Smallest buffer that a path may have, bytes: ten full packets of Ethernet, or three of a larger
 /// MTU, as a stage of the lab must hold one of each path.
@@ -162,6 +162,8 @@ impl Candidate {
             tunnel: known.tunnel.map(|tunnel| Tunnel {
                 mtu_bytes: tunnel.mtu.map(|mtu| Parameter::new(mtu, Source::Measured)),
                 ip: Some(Parameter::new(tunnel.family, Source::Measured)),
+                down: stage(&tunnel.down),
+                up: stage(&tunnel.up),
                 ..Tunnel::default()
             }),
             ends: ends.clone(),
@@ -188,8 +190,6 @@ fn least_buffer(known: &Moments) -> f64 {
 
 fn line(choice: &Choice, known: &Moments, direction: Direction, source: Source) -> Line {
     let moments = known.line(direction);
-    let rate = |bps: f64| Limit::At(Rate::from_bps(bps.round() as u64));
-    let estimate = moments.rate_bps;
     let half = |s: f64| Nanos((s * 1e9 / 2.0).round() as u64);
     let bytes = |of: f64| Buffer::Bytes(Bytes(of.round() as u64));
     let bounds = Bounds::of(known, direction);
@@ -217,10 +217,7 @@ fn line(choice: &Choice, known: &Moments, direction: Direction, source: Source) 
     };
     let rtt = known.rtt_s;
     Line {
-        rate_bps: Some(
-            Parameter::new(rate(estimate.value), Source::Measured)
-                .within(rate(estimate.low), rate(estimate.high)),
-        ),
+        rate_bps: Some(rate(moments.rate_bps)),
         queue: Some(Parameter::new(choice.queue, source)),
         buffer: Some(buffer),
         delay_ns: Some(
@@ -234,6 +231,24 @@ fn line(choice: &Choice, known: &Moments, direction: Direction, source: Source) 
         reorder: share(moments.reorder).map(|p| Parameter::new(p, Source::Measured)),
         ..Line::default()
     }
+}
+
+/// The stage of a tunnel in one direction, with the lab's default buffer.
+fn stage(stage: &StageMoments) -> Line {
+    let share = |of: f64| Share::new(of).unwrap_or(Share::ZERO);
+    Line {
+        rate_bps: stage.rate_bps.map(rate),
+        loss: stage.loss.map(|loss| Loss::Random {
+            share: Parameter::new(share(loss.value), Source::Measured)
+                .within(share(loss.low), share(loss.high)),
+        }),
+        ..Line::default()
+    }
+}
+
+fn rate(of: Estimate) -> Parameter<Limit<Rate>> {
+    let rate = |bps: f64| Limit::At(Rate::from_bps(bps.round() as u64));
+    Parameter::new(rate(of.value), Source::Measured).within(rate(of.low), rate(of.high))
 }
 
 /// Loss of a share, in bursts if observed.

@@ -16,6 +16,7 @@ use model::{
 use crate::{
     held_out::{errors, never_fitted, rotation},
     input::Input,
+    moments::Moments,
     plan::not_in_lab,
     search::{Found, Tried},
     statistics::{Fitness, Target, Values, fitness, is_of},
@@ -27,7 +28,7 @@ const MAX_MEMBERS: usize = 9;
 
 pub(crate) fn twin(fit: &Input<'_>, found: &Found, effort: Effort, program: &str) -> Twin {
     let findings = explain::judge(fit.run);
-    let stand_ins = stand_ins(&findings);
+    let stand_ins = stand_ins(&findings, &fit.known);
     let finish = |path: Path| Path {
         stand_ins: stand_ins.clone(),
         ..path
@@ -188,7 +189,7 @@ const NOT_MODELLED: [(CauseCode, NotModelled); 6] = [
 ];
 
 /// Returns the limits that the lab cannot copy, and their substitute: the rate of the line.
-fn stand_ins(findings: &model::findings::Findings) -> Vec<StandIn> {
+fn stand_ins(findings: &model::findings::Findings, known: &Moments) -> Vec<StandIn> {
     let mut all: Vec<StandIn> = Vec::new();
     for finding in &findings.findings {
         let Some((_, of)) = NOT_MODELLED.iter().find(|(code, _)| *code == finding.code) else {
@@ -204,13 +205,26 @@ fn stand_ins(findings: &model::findings::Findings) -> Vec<StandIn> {
         all.push(StandIn {
             of: *of,
             at: finding.place.end,
-            parameters: directions
-                .iter()
-                .map(|d| format!("underlay.{d}.rate_bps"))
-                .collect(),
+            parameters: rates(*of, &directions, known),
         });
     }
     all
+}
+
+/// The rates that stand in for a limit: those of the tunnel's stages, if it is slower than the path
+/// below it, which then has no such limit.
+fn rates(of: NotModelled, directions: &[Direction], known: &Moments) -> Vec<String> {
+    let staged = |d: &&Direction| {
+        let stage = known.tunnel.as_ref().map(|tunnel| tunnel.stage(**d));
+        of != NotModelled::Radio && stage.is_some_and(|stage| stage.rate_bps.is_some())
+    };
+    let stages = directions.iter().filter(staged);
+    let stages: Vec<String> = stages.map(|d| format!("tunnel.{d}.rate_bps")).collect();
+    if !stages.is_empty() {
+        return stages;
+    }
+    let below = directions.iter();
+    below.map(|d| format!("underlay.{d}.rate_bps")).collect()
 }
 
 fn notes(fit: &Input<'_>, stand_ins: &[StandIn]) -> Vec<Text> {

@@ -4,6 +4,7 @@ mod estimate;
 mod line;
 mod loss;
 mod queue;
+mod tunnel;
 
 use analysis::view::View;
 use model::{
@@ -18,6 +19,7 @@ use crate::error::{Missing, TwinError};
 pub use estimate::Estimate;
 pub use line::LineMoments;
 pub use loss::LossMoments;
+pub use tunnel::{StageMoments, TunnelMoments};
 
 /// Properties of the path of a Run.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,17 +42,6 @@ pub struct Moments {
     pub up: LineMoments,
     /// Missing measurements and their substitutes.
     pub notes: Vec<Text>,
-}
-
-/// The tunnel of a Run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TunnelMoments {
-    /// MTU of its device, bytes of the inner packet; absent = unknown.
-    pub mtu: Option<u32>,
-    /// Address family inside.
-    pub family: IpVersion,
-    /// True if the path below it was measured, too.
-    pub beside_underlay: bool,
 }
 
 impl Moments {
@@ -82,16 +73,12 @@ impl Moments {
         let mut notes = Vec::new();
         let rtt_s = rtt(&view, &mut notes).ok_or_else(|| lacks(vec![Missing::BaseRtt]))?;
         estimate::sane("a round trip in seconds", rtt_s.value, 1e-6, 60.0)?;
-        let tunnel = (top.layer == Layer::Tunnel).then(|| TunnelMoments {
-            mtu: top.mtu_bytes(),
-            family: top.family,
-            beside_underlay: view.layer == Layer::Underlay,
-        });
+        let tunnel = TunnelMoments::of(&top, view.layer);
         let wire = view.wire();
         let mut line =
             |direction| LineMoments::of(&view.direction(direction), rtt_s.value, wire, &mut notes);
         let (down, up) = (line(Direction::Down)?, line(Direction::Up)?);
-        Ok(Self {
+        let mut known = Self {
             layer: view.layer,
             family: view.family,
             tunnel,
@@ -101,7 +88,9 @@ impl Moments {
             down,
             up,
             notes,
-        })
+        };
+        known.add_stages(&top);
+        Ok(known)
     }
 }
 

@@ -17,7 +17,7 @@ use super::{
 use crate::error::TwinError;
 
 /// Rates that a lab path may have, bit/s.
-const RATES: [f64; 2] = [1e3, 1e12];
+pub(super) const RATES: [f64; 2] = [1e3, 1e12];
 
 /// Bytes of a full packet with its Ethernet header.
 const FULL_PACKET: f64 = 1514.0;
@@ -111,7 +111,7 @@ impl LineMoments {
 }
 
 /// The rate of the bottleneck, and whether it may be higher.
-fn rate(dir: &DirectionView<'_>, wire: Wire) -> (Estimate, bool) {
+pub(super) fn rate(dir: &DirectionView<'_>, wire: Wire) -> (Estimate, bool) {
     let capacity = dir.line_capacity().unwrap_or_default();
     let value = wire.rate(capacity.bps);
     let [low, high] = match (capacity.is_least, dir.sweep()) {

@@ -153,7 +153,7 @@ fn packets_of_event(steady: &Steady, load: &Load) -> f64 {
 
 /// The most that can be lost outside of the queue by what TCP shows, as a share: the least upper
 /// bound of its loads.
-fn most_by_tcp(dir: &DirectionView<'_>, rtt_s: f64) -> f64 {
+pub(super) fn most_by_tcp(dir: &DirectionView<'_>, rtt_s: f64) -> f64 {
     let of = |load: &Load| most_of(dir, load, rtt_s);
     let loads = dir.loads();
     loads.iter().filter_map(of).fold(HARDLY_ANY, f64::min)

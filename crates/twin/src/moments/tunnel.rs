@@ -1,0 +1,162 @@
+//! The tunnel of a Run, and what is left over of its limits once the path below it is known.
+
+use analysis::view::{DirectionView, View};
+use model::{
+    net::{Direction, IpVersion, Layer},
+    text,
+    text::{Text, Value},
+    wire::Wire,
+};
+
+use super::{
+    LineMoments, Moments,
+    estimate::Estimate,
+    line::{self, RATES},
+    loss::{LossMoments, most_by_tcp},
+};
+
+/// Share of the rate of the path below that a tunnel carries at least, if nothing but its headers
+/// limits it: 5 % for the sweep's search of the rate in both layers, and 2 % for its handshakes
+/// and keepalives.
+const EXPECTED: f64 = 0.93;
+/// Error of the rate of a stage.
+const RATE_ERROR: f64 = 0.02;
+/// Largest share that a path may lose.
+const MOST_LOSS: f64 = 0.9;
+/// Round trip that a tunnel adds without a longer way, s, and as a share.
+const ADDED: (f64, f64) = (0.003, 0.1);
+
+/// The tunnel of a Run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TunnelMoments {
+    /// MTU of its device, bytes of the inner packet; absent = unknown.
+    pub mtu: Option<u32>,
+    /// Address family inside.
+    pub family: IpVersion,
+    /// True if the path below it was measured, too.
+    pub beside_underlay: bool,
+    /// Stage that only its packets from the far end pass.
+    pub down: StageMoments,
+    /// Stage that only its packets to the far end pass.
+    pub up: StageMoments,
+}
+
+/// A stage that only packets of the tunnel pass: absent values are those of the path.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StageMoments {
+    /// Rate, bit/s with all headers of the path below.
+    pub rate_bps: Option<Estimate>,
+    /// Share lost in addition.
+    pub loss: Option<Estimate>,
+}
+
+impl TunnelMoments {
+    /// The stage of a direction.
+    pub fn stage(&self, direction: Direction) -> &StageMoments {
+        match direction {
+            Direction::Down => &self.down,
+            Direction::Up => &self.up,
+        }
+    }
+
+    pub(super) fn of(top: &View<'_>, measured: Layer) -> Option<Self> {
+        (top.layer == Layer::Tunnel).then(|| Self {
+            mtu: top.mtu_bytes(),
+            family: top.family,
+            beside_underlay: measured == Layer::Underlay,
+            down: StageMoments::default(),
+            up: StageMoments::default(),
+        })
+    }
+}
+
+impl Moments {
+    /// Adds what the path below, which these are, does not explain of the tunnel `top`.
+    pub(super) fn add_stages(&mut self, top: &View<'_>) {
+        let Some(mut tunnel) = self.tunnel.filter(|tunnel| tunnel.beside_underlay) else {
+            return;
+        };
+        let (wire, rtt_s) = (top.wire(), self.rtt_s.value);
+        let mut notes = Vec::new();
+        for direction in [Direction::Down, Direction::Up] {
+            let inside = top.direction(direction);
+            let stage = StageMoments::of(&inside, wire, rtt_s, self.line(direction));
+            notes.extend(stage.notes(direction, self.line(direction)));
+            match direction {
+                Direction::Down => tunnel.down = stage,
+                Direction::Up => tunnel.up = stage,
+            }
+        }
+        notes.extend(longer(top, rtt_s));
+        self.tunnel = Some(tunnel);
+        self.notes.extend(notes);
+    }
+}
+
+impl StageMoments {
+    /// What the tunnel carries less, and loses more, than the path `below` explains.
+    fn of(inside: &DirectionView<'_>, wire: Wire, rtt_s: f64, below: &LineMoments) -> Self {
+        Self {
+            rate_bps: rate(inside, wire, below),
+            loss: loss(inside, rtt_s, &below.loss),
+        }
+    }
+
+    fn notes(&self, direction: Direction, below: &LineMoments) -> Vec<Text> {
+        let rate = self.rate_bps.map(|rate| {
+            text!(
+                "{direction}: the tunnel carries {rate} with its headers, {share} of the path below it, so it has a stage of that rate",
+                direction = direction,
+                rate = Value::Bps(rate.value),
+                share = Value::Share(rate.value / below.rate_bps.value)
+            )
+        });
+        let loss = self.loss.map(|loss| {
+            text!(
+                "{direction}: the tunnel loses {share} more than the path below it, in a stage of its own",
+                direction = direction,
+                share = Value::Share(loss.value)
+            )
+        });
+        rate.into_iter().chain(loss).collect()
+    }
+}
+
+/// The rate of the tunnel where UDP was offered more than it carries, if the path below and the
+/// headers do not explain it.
+fn rate(inside: &DirectionView<'_>, wire: Wire, below: &LineMoments) -> Option<Estimate> {
+    let (found, is_least) = line::rate(inside, wire);
+    let possible = (RATES[0]..=RATES[1]).contains(&found.value);
+    let less = found.value < EXPECTED * below.rate_bps.value;
+    (possible && less && !is_least).then(|| Estimate::around(found.value, RATE_ERROR))
+}
+
+/// The loss of the tunnel beyond that of the path below it, if both intervals are apart: a packet
+/// passes both, one after the other. TCP in the tunnel bounds it: a processor that has too much to
+/// do loses datagrams at rates at which TCP, which sends what arrives, loses none.
+fn loss(inside: &DirectionView<'_>, rtt_s: f64, below: &LossMoments) -> Option<Estimate> {
+    let found = LossMoments::of(inside, rtt_s, false).share;
+    let most = most_by_tcp(inside, rtt_s).min(MOST_LOSS);
+    if !found.value.is_finite() || found.low.min(most) <= below.share.high {
+        return None;
+    }
+    let more = |all: f64, known: f64| (1.0 - (1.0 - all.min(most)) / (1.0 - known)).max(0.0);
+    Some(Estimate {
+        value: more(found.value, below.share.value),
+        low: more(found.low, below.share.high),
+        high: more(found.high, below.share.low),
+    })
+}
+
+/// Says that the tunnel takes a longer way than the path below, as through a relay: its stage in
+/// the lab has no delay.
+fn longer(top: &View<'_>, rtt_s: f64) -> Option<Text> {
+    let own_s = top.unqueued_us()? / 1e6;
+    (own_s - rtt_s > ADDED.0.max(ADDED.1 * rtt_s)).then(|| {
+        text!(
+            "the round trip in the tunnel is {own}, {below} below it: the twin's tunnel does not have the difference, and its figures differ from the run's",
+            own = Value::Us(own_s * 1e6),
+            below = Value::Us(rtt_s * 1e6)
+        )
+    })
+}
