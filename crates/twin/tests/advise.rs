@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use corpus::compose::{self, Line, Scene};
 use model::{
-    advice::{Advice, AdviceFigure, Change, Effect, Goal, Tried},
+    advice::{Advice, AdviceFigure, Change, Effect, Goal, Origin, Tried},
     cell::{self, Cell, Queue},
     job,
     net::{Direction, Side},
@@ -363,4 +363,25 @@ fn a_budget_below_one_run_of_each_states_the_required_bytes() {
         ..Objective::default()
     };
     assert!(Trials::prepare(&twin, enough, "test").is_ok());
+}
+
+/// Half of the value of a list of recipes is in those that do nothing.
+#[test]
+fn each_recipe_that_does_nothing_says_why_and_where_it_would_do_something() {
+    for (buffer_ms, loss) in [(20.0, 0.0), (100.0, 0.0), (20.0, 0.001)] {
+        let twin = fitted(&scene(buffer_ms, loss));
+        let advice = advise(&twin, objective(Goal::Balanced, &[]), &mut Lab::new());
+        let nothing = |t: &&Tried| t.effect == Effect::Nothing && t.origin != Origin::Finding;
+        let idle: Vec<&Tried> = advice.tried.iter().filter(nothing).collect();
+        assert!(!idle.is_empty());
+        for tried in idle {
+            let texts: Vec<String> = tried.texts.iter().map(ToString::to_string).collect();
+            let where_ = |t: &String| t.contains("help") || t.contains("already");
+            let [first, parts @ ..] = texts.as_slice() else {
+                panic!("no text: {}", tried.name);
+            };
+            let each = parts.iter().all(where_) && (where_(first) || !parts.is_empty());
+            assert!(each, "{}: {texts:?}", tried.name);
+        }
+    }
 }

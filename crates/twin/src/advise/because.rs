@@ -10,7 +10,10 @@ use model::{
     text::{Text, Value},
 };
 
-use super::{recipe::DEFAULT_QUEUE, trial::cc};
+use super::{
+    recipe::{DEFAULT_QUEUE, name},
+    trial::cc,
+};
 
 /// Delay under load below which a shaper is not useful, µs.
 const SHORT_QUEUE_US: f64 = 10_000.0;
@@ -112,7 +115,7 @@ fn congestion(name: &str, direction: Direction, context: &Context<'_>) -> Option
         )
     } else {
         text!(
-            "{direction}: {cc} gets no more than {now} here, which gets {share} of the rate",
+            "{direction}: {cc} gets no more than {now} here, which gets {share} of the rate; it helps where packets are lost without a full queue, or where the queue is large",
             direction = direction,
             now = now,
             share = Value::Share(used),
@@ -134,12 +137,12 @@ fn shaper(direction: Direction, flow: Flow, context: &Context<'_>) -> Option<Tex
     } else {
         match flow {
             Flow::Egress => text!(
-                "{direction}: the {added} added by a flow do not decrease, so the queue is elsewhere",
+                "{direction}: the {added} added by a flow do not decrease, so the queue is elsewhere; it helps where this host's own traffic fills the bottleneck's queue",
                 direction = name,
                 added = Value::Us(added)
             ),
             Flow::Ingress => text!(
-                "{direction}: behind the bottleneck it can only slow senders down, and the {added} added by a flow remain",
+                "{direction}: behind the bottleneck it can only slow senders down, and the {added} added by a flow remain; it helps where few flows fill the queue, and each slows down in time",
                 direction = name,
                 added = Value::Us(added)
             ),
@@ -161,10 +164,66 @@ fn buffers(context: &Context<'_>) -> Option<Text> {
     ))
 }
 
-/// Returns which part of a recipe acts: of the parts that were tried, with their worths.
+/// Returns why each part of a recipe without effect has none, and where it would: in full if that
+/// is the same for all of them, else in short.
+pub(super) fn no_part(remedies: &[Remedy], context: &Context<'_>) -> Vec<Text> {
+    let mut whys: Vec<(Text, Text)> = Vec::new();
+    for remedy in remedies {
+        let Some(why) = short(remedy, context) else {
+            continue;
+        };
+        if whys.iter().all(|(_, known)| *known != why) {
+            whys.push((name(&remedy.action), why));
+        }
+    }
+    let alike = remedies.first().filter(|_| whys.len() == 1);
+    if let Some(full) = alike.and_then(|remedy| nothing(remedy, context)) {
+        return vec![full];
+    }
+    let each = whys
+        .into_iter()
+        .map(|(part, why)| text!("{part}: {why}", part = part, why = why));
+    let all = text!("none of its parts acts on this path");
+    std::iter::once(all).chain(each).collect()
+}
+
+/// [`nothing`] in short, for a part of a recipe.
+fn short(remedy: &Remedy, context: &Context<'_>) -> Option<Text> {
+    let sends = remedy.on.side().map(sent_by);
+    Some(match &remedy.action {
+        Action::CongestionControl { cc: name, .. } => {
+            let now = cc(context.path, sends?);
+            if now == *name {
+                return Some(text!("this host already uses it"));
+            }
+            text!(
+                "no more than {now}, which gets {share} of the rate; it helps against loss without a full queue",
+                now = now,
+                share = Value::Share(context.used(sends?)?.min(1.0))
+            )
+        }
+        Action::Sysctl { name, .. } if name != DEFAULT_QUEUE => return None,
+        Action::Queue { .. } | Action::Sysctl { .. } => {
+            text!("the queue is not on this host; it helps where its own link is the bottleneck")
+        }
+        Action::SocketBuffer { .. } => {
+            text!("the present buffers suffice; larger ones help where rate times RTT exceeds them")
+        }
+        Action::NotsentLowat { .. } => {
+            text!("no other flow sees it; it helps programs that choose the next data late")
+        }
+        Action::Ecn { .. } => {
+            text!("no queue here marks packets; it helps where the bottleneck does")
+        }
+        _ => return None,
+    })
+}
+
+/// Returns which part of a recipe acts: of the parts that were tried, with their worths; `None` if
+/// the whole has no effect.
 pub(super) fn parts(whole: f64, parts: &[(Text, f64)]) -> Option<Text> {
     if whole.abs() <= GAIN {
-        return Some(text!("none of its parts acts on this path"));
+        return None;
     }
     let best = parts.iter().max_by(|a, b| {
         let ordered = a.1.total_cmp(&b.1);
@@ -190,4 +249,114 @@ pub(super) fn parts(whole: f64, parts: &[(Text, f64)]) -> Option<Text> {
             part = best.0.clone()
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{
+        path::{Nanos, Parameter, Source},
+        remedy::{Buffer, CcScope, Location},
+        units::Rate,
+    };
+
+    /// 10 Mbit/s and 20 ms, without a tunnel.
+    fn path() -> Path {
+        let mut path = Path::named("p");
+        for direction in [Direction::Down, Direction::Up] {
+            let line = path.underlay.line_mut(direction);
+            let rate = Limit::At(Rate::from_bps(10_000_000));
+            line.rate_bps = Some(Parameter::new(rate, Source::Measured));
+            line.delay_ns = Some(Parameter::new(Nanos(10_000_000), Source::Measured));
+        }
+        path
+    }
+
+    fn outcome(goodput_bps: f64, rtt_us: f64) -> [Outcome; 2] {
+        [Direction::Down, Direction::Up].map(|direction| Outcome {
+            direction,
+            goodput_bps,
+            rtt_p50_us: rtt_us,
+            rtt_p99_us: None,
+            retransmitted: None,
+        })
+    }
+
+    fn on_far(action: Action) -> Remedy {
+        Remedy::new(action, Location::Far, Text::plain("test"))
+    }
+
+    fn bbr() -> Remedy {
+        on_far(Action::CongestionControl {
+            cc: "bbr".to_owned(),
+            scope: CcScope::Host,
+        })
+    }
+
+    fn said(remedy: &Remedy, [goodput_bps, rtt_us]: [f64; 2]) -> String {
+        let (path, unchanged) = (path(), outcome(goodput_bps, rtt_us));
+        let context = Context {
+            path: &path,
+            unchanged: &unchanged,
+        };
+        nothing(remedy, &context).unwrap().to_string()
+    }
+
+    #[test]
+    fn bbr_without_effect_on_a_path_that_is_not_full_says_where_it_would_have_one() {
+        for goodput in [2e6, 8e6, 9.5e6] {
+            let text = said(&bbr(), [goodput, 25_000.0]);
+            assert!(text.contains("helps where packets are lost"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_shaper_that_leaves_a_long_queue_says_where_it_would_not() {
+        for flow in [Flow::Egress, Flow::Ingress] {
+            let shaper = on_far(Action::Shaper {
+                device: None,
+                rate_bps: Some(9_000_000),
+                queue: model::remedy::Discipline::Cake,
+                flow,
+                direction: Direction::Down,
+                below: model::remedy::Bottleneck::Queue,
+            });
+            for rtt_us in [25_000.0, 120_000.0] {
+                let text = said(&shaper, [9e6, rtt_us]);
+                assert!(text.contains("it helps where"), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_recipe_without_effect_says_of_each_part_why_and_where_it_would_have_one() {
+        let (path, unchanged) = (path(), outcome(9.5e6, 25_000.0));
+        let context = Context {
+            path: &path,
+            unchanged: &unchanged,
+        };
+        let buffer = |buffer| {
+            on_far(Action::SocketBuffer {
+                buffer,
+                keep: None,
+                max_bytes: Some(1 << 20),
+            })
+        };
+        let buffers = [Buffer::Receive, Buffer::Send].map(buffer);
+        let alike = no_part(&buffers, &context);
+        assert!(alike.len() == 1 && alike[0].to_string().contains("larger ones help where"));
+        let [ecn, lowat] = [
+            Action::Ecn { on: true },
+            Action::NotsentLowat { bytes: 8192 },
+        ];
+        let mut all = vec![bbr(), on_far(ecn), on_far(lowat)];
+        all.extend(buffers);
+        let texts: Vec<String> = no_part(&all, &context)
+            .iter()
+            .map(Text::to_string)
+            .collect();
+        assert_eq!(texts.len(), 5, "{texts:?}");
+        assert!(texts[1..].iter().all(|t| t.contains("help")), "{texts:?}");
+        assert!(texts[1].starts_with("bbr: no more than cubic"), "{texts:?}");
+    }
 }

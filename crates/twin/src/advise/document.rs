@@ -13,7 +13,7 @@ use model::{
 };
 
 use super::{
-    because::{Context, nothing, parts},
+    because::{Context, no_part, nothing, parts},
     field::Field,
     judge::{Worth, broken, by_member, medians},
     objective::Objective,
@@ -145,7 +145,10 @@ fn one(
     match (effect, candidate.remedies.as_slice()) {
         (Effect::Nothing, [remedy]) => texts.extend(nothing(remedy, &context)),
         (_, [_, _, ..]) if candidate.origin == Origin::Recipe => {
-            texts.extend(parts(worth.mean, &part_worths(ended, arm)));
+            match parts(worth.mean, &part_worths(ended, arm)) {
+                Some(part) => texts.push(part),
+                None => texts.extend(no_part(&candidate.remedies, &context)),
+            }
         }
         _ => {}
     }
