@@ -8,9 +8,11 @@ const MIN_BUCKETS: usize = 24;
 
 /// Equal buckets over the time of a sample.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Grid {
-    pub(crate) from_us: i64,
-    pub(crate) dt_us: i64,
+pub struct Grid {
+    /// Start of the first bucket, µs after the load started.
+    pub from_us: i64,
+    /// Length of a bucket, µs.
+    pub dt_us: i64,
     count: usize,
 }
 
@@ -50,6 +52,17 @@ impl Grid {
             }
         }
         column
+    }
+
+    /// The median of the values in each bucket.
+    pub(crate) fn medians(self, points: &[(i64, f64)]) -> Column {
+        let mut buckets: Vec<Vec<f64>> = vec![Vec::new(); self.count];
+        for &(at, value) in points {
+            if let Some(place) = self.place(at) {
+                buckets[place].push(value);
+            }
+        }
+        buckets.iter().map(|all| stats::median(all)).collect()
     }
 
     /// Growth of a counter in each bucket, from its growth since the first reading; `value` gives
@@ -134,6 +147,15 @@ mod tests {
         let slowest = grid.fold(&points, f64::max);
         assert_eq!(slowest.iter().flatten().copied().fold(0.0, f64::max), 900.0);
         assert_eq!(slowest.iter().flatten().filter(|v| **v > 24.0).count(), 1);
+    }
+
+    #[test]
+    fn one_slow_probe_of_a_bucket_does_not_move_its_median() {
+        let mut points: Vec<(i64, f64)> = (0..1000).map(|i| (i * 10_000, 24.0)).collect();
+        points[517].1 = 900.0;
+        let grid = Grid::over(0, 9_990_000, 50, 10_000);
+        let medians = grid.medians(&points);
+        assert!(medians.len() <= 50 && medians.iter().all(|v| *v == Some(24.0)));
     }
 
     #[test]

@@ -83,6 +83,12 @@ pub fn interval(values: &[f64]) -> Option<Interval> {
     stats::StopRule::interval(values).filter(|_| values.len() >= ENOUGH)
 }
 
+/// Smallest and largest possible value of a figure of a key, by the physical limits that these
+/// samples show.
+pub fn limits(samples: &[Sample], key: &Key, kind: FigureKind) -> [f64; 2] {
+    Bounds::of(samples).of_figure(key, kind)
+}
+
 /// Centre and spread of values that can be within these bounds; `None` without any.
 pub fn spread(values: &[f64], [least, most]: [f64; 2]) -> Option<Spread> {
     let interval = interval(values);

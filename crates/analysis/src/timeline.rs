@@ -3,6 +3,7 @@
 use model::{
     counter,
     run::{self, FigureKind, FlowResult, Run, Sample, Series},
+    twin::Course,
 };
 
 use crate::{
@@ -41,12 +42,10 @@ pub struct Timeline {
 
 /// A sample in at most about this many buckets.
 pub fn of(sample: &Sample, buckets: usize) -> Timeline {
-    let flows = sample.tcp.as_ref().map_or(&[][..], |t| &t.flows);
+    let flows = flows_of(sample);
     let probes = probes(sample);
     let grid = grid(flows, &probes, buckets);
     let sent = || flows.iter().filter_map(|f| f.series.as_ref());
-    let received = flows.iter().filter_map(|f| f.received.as_ref());
-    let bytes = sum(received.map(|r| grid.growth(&r.grown(flow::arrived(r)), counter::at)));
     let retransmitted = sent().filter_map(|sent| {
         let grown = sent.grown(flow::retransmissions(sent)?);
         Some(grid.growth(&grown, stepped))
@@ -62,11 +61,10 @@ pub fn of(sample: &Sample, buckets: usize) -> Timeline {
     let rtt_us = mean(rtts);
     let base_us = flows::smallest(flows, |f| f.min_rtt_us);
     let queued = |rtt: &Option<f64>| Some(added_us((*rtt)?, base_us?));
-    let rate = |bytes: Option<f64>| flow::rate_bps(bytes?, grid.dt_us as f64);
     Timeline {
         from_us: grid.from_us,
         dt_us: grid.dt_us,
-        goodput_bps: bytes.into_iter().map(rate).collect(),
+        goodput_bps: goodput(flows, grid),
         window: sum(window),
         window_is_bytes: sent().any(|s| s.has(run::Column::CwndBytes)),
         queue_us: rtt_us.iter().map(queued).collect(),
@@ -74,6 +72,27 @@ pub fn of(sample: &Sample, buckets: usize) -> Timeline {
         probe_low_us: grid.fold(&probes, f64::min),
         probe_high_us: grid.fold(&probes, f64::max),
         retransmitted: sum(retransmitted),
+    }
+}
+
+/// Equal buckets over a sample, at most about this many.
+pub fn grid_of(sample: &Sample, buckets: usize) -> Grid {
+    grid(flows_of(sample), &probes(sample), buckets)
+}
+
+/// A sample over given buckets, which may be those of another sample of the same load. A column
+/// without any value is empty.
+pub fn course(sample: &Sample, grid: Grid) -> Course {
+    let known = |column: Column| -> Column {
+        let rounded = |v: Option<f64>| v.map(f64::round);
+        match column.iter().any(Option::is_some) {
+            true => column.into_iter().map(rounded).collect(),
+            false => Vec::new(),
+        }
+    };
+    Course {
+        goodput_bps: known(goodput(flows_of(sample), grid)),
+        probe_rtt_us: known(grid.medians(&probes(sample))),
     }
 }
 
@@ -89,6 +108,18 @@ pub fn is_representative(run: &Run, sample: &Sample) -> bool {
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let middle = all.get(all.len().saturating_sub(1) / 2);
     middle.is_some_and(|middle| middle.1 == sample.number)
+}
+
+fn flows_of(sample: &Sample) -> &[FlowResult] {
+    sample.tcp.as_ref().map_or(&[][..], |t| &t.flows)
+}
+
+/// Goodput of all flows, mean of each bucket, bit/s.
+fn goodput(flows: &[FlowResult], grid: Grid) -> Column {
+    let received = flows.iter().filter_map(|f| f.received.as_ref());
+    let bytes = sum(received.map(|r| grid.growth(&r.grown(flow::arrived(r)), counter::at)));
+    let rate = |bytes: Option<f64>| flow::rate_bps(bytes?, grid.dt_us as f64);
+    bytes.into_iter().map(rate).collect()
 }
 
 /// Returns the send time of each answered probe, and its RTT, µs.

@@ -10,6 +10,7 @@ mod facts;
 mod hosts;
 mod line;
 mod scene;
+mod series;
 mod tcp;
 mod udp;
 
@@ -28,6 +29,7 @@ pub use facts::PROGRAM;
 pub use hosts::{Device, Machine, Tunnel};
 pub use line::Line;
 pub use scene::{Measured, Scene};
+pub use series::with_series;
 
 /// Computes the Run of a scene. The same seed gives the same Run.
 pub fn run(scene: &Scene, seed: u64) -> Run {

@@ -3,6 +3,7 @@
 //! A Twin holds several paths, its members, which the Run cannot distinguish, and their predictions
 //! of figures that were left out of the fit. It names no host and no address.
 
+mod course;
 mod figure;
 
 use serde::{Deserialize, Serialize};
@@ -11,10 +12,11 @@ use crate::{
     net::{Direction, IpVersion, Layer},
     path::Path,
     remedy::Remedy,
-    run::Key,
+    run::{Key, Range},
     text::Text,
 };
 
+pub use course::{COURSE_POINTS, Course, TwinSeries};
 pub use figure::{TwinFigure, UnknownTwinFigure};
 
 /// Version of [`Twin`].
@@ -56,6 +58,9 @@ pub struct Twin {
     /// The errors of those predictions together; absent if nothing could be left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<Errors>,
+    /// One TCP step over time, in the Run and on the best path; absent if either has no series.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<TwinSeries>,
     /// Parameters on which the members disagree.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<Undecided>,
@@ -110,8 +115,26 @@ pub struct Fitted {
     pub n: usize,
     /// In the lab, on the best path: the median.
     pub twin: f64,
+    /// Spread of both; of the twin over all seeds of all members, or of the best path if there is
+    /// no member.
+    #[serde(flatten)]
+    pub spread: TwinSpread,
     /// The distance in standard deviations of both and of the model.
     pub implausibility: f64,
+}
+
+/// Spread of a figure in the Run and in the lab, as far as there are values to show it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TwinSpread {
+    /// In the Run: the 95 % interval of the median, from five repeats on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_interval: Option<[f64; 2]>,
+    /// In the Run: the range of two to four repeats, too few for an interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_range: Option<Range>,
+    /// In the lab: the range over seeds and paths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin_range: Option<Range>,
 }
 
 /// Data left out of a fit.
@@ -141,6 +164,9 @@ pub struct HeldOut {
     pub measured: f64,
     /// Predicted.
     pub predicted: f64,
+    /// Spread of both; of the prediction over the seeds of the path that makes it.
+    #[serde(flatten)]
+    pub spread: TwinSpread,
     /// Standard deviation of the error that repeats and seeds explain, on the scale of the figure:
     /// a logarithm of goodputs and shares, µs of delays.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,7 @@ use model::{
     run::Run,
     text,
     text::{Text, Value},
-    twin::{Effort, Fitted, Member, TWIN_SCHEMA, Twin, TwinVerdict, Undecided},
+    twin::{Effort, Fitted, Member, TWIN_SCHEMA, Twin, TwinSeries, TwinVerdict, Undecided},
 };
 
 use crate::{
@@ -18,8 +18,9 @@ use crate::{
     input::Input,
     moments::Moments,
     plan::not_in_lab,
-    search::{Found, Tried},
-    statistics::{Fitness, Target, Values, fitness, is_of},
+    search::{Finalist, Found, Tried},
+    spread::spread,
+    statistics::{Fitness, Statistic, Target, fitness, is_of},
     verdict::{Judged, PLAUSIBLE, judge},
 };
 
@@ -36,18 +37,18 @@ pub(crate) fn twin(fit: &Input<'_>, found: &Found, effort: Effort, program: &str
     let target = found.target(&fit.values);
     let ranked = ranked(fit, found, &target);
     let best = ranked.first();
-    let repeated: Vec<&Tried> = found.members.iter().map(|(tried, _)| tried).collect();
-    let mut held_out = rotation(&fit.known, &target, &found.tried, &repeated);
+    let repeated: Vec<&Tried> = found.members.iter().map(|m| &m.tried).collect();
+    let mut held_out = rotation(fit, &target, &found.tried, &repeated);
     let judged = match best {
         None => untested(),
-        Some((tried, _, fitness)) => {
-            held_out.extend(never_fitted(&fit.known, &target, &tried.values));
+        Some((best, fitness)) => {
+            held_out.extend(never_fitted(fit, &target, &best.tried.values));
             judge(fitness, &held_out, held_out.len())
         }
     };
     let members = members(fit, &ranked, &finish);
     let path = match best {
-        Some((tried, ..)) => finish(fit.path(&tried.candidate, Source::Fitted)),
+        Some((best, _)) => finish(fit.path(&best.tried.candidate, Source::Fitted)),
         None => finish(fit.path_of_moments()),
     };
     let remedies = findings
@@ -65,9 +66,10 @@ pub(crate) fn twin(fit: &Input<'_>, found: &Found, effort: Effort, program: &str
         text: judged.text,
         settle: judged.settle,
         path,
-        fitted: best.map_or_else(Vec::new, |(tried, ..)| fitted(fit, &target, &tried.values)),
+        fitted: fitted(fit, &target, &ranked, members.len()),
         errors: errors(&held_out),
         held_out,
+        series: best.and_then(|(best, _)| series(fit, best)),
         undecided: undecided(&ranked, &members),
         members,
         notes: notes(fit, &stand_ins),
@@ -76,68 +78,84 @@ pub(crate) fn twin(fit: &Input<'_>, found: &Found, effort: Effort, program: &str
     }
 }
 
-type Ranked<'a> = (&'a Tried, &'a [String], Fitness);
+type Ranked<'a> = (&'a Finalist, Fitness);
 
 /// Returns the candidates measured with several seeds, best first, by the figures of both
 /// directions.
 fn ranked<'a>(fit: &Input<'_>, found: &'a Found, target: &Target<'_>) -> Vec<Ranked<'a>> {
-    let counts = |s: &crate::statistics::Statistic| {
+    let counts = |s: &Statistic| {
         [Direction::Down, Direction::Up]
             .iter()
             .any(|d| is_of(s, &fit.known, *d))
     };
-    let of = |(tried, names): &'a (Tried, Vec<String>)| {
-        let unasked =
-            [Direction::Down, Direction::Up].map(|d| tried.candidate.unasked(&fit.known, d));
-        let fitness = fitness(target, &tried.values, &counts);
-        let fitness = fitness.with_parameters(unasked.iter().sum());
-        (tried, names.as_slice(), fitness)
+    let of = |one: &'a Finalist| {
+        let candidate = &one.tried.candidate;
+        let unasked = [Direction::Down, Direction::Up].map(|d| candidate.unasked(&fit.known, d));
+        let fitness = fitness(target, &one.tried.values, &counts);
+        (one, fitness.with_parameters(unasked.iter().sum()))
     };
     let mut all: Vec<Ranked<'a>> = found.members.iter().map(of).collect();
-    all.sort_by(|a, b| a.2.score.total_cmp(&b.2.score));
+    all.sort_by(|a, b| a.1.score.total_cmp(&b.1.score));
     all
 }
 
 fn members(fit: &Input<'_>, ranked: &[Ranked<'_>], finish: &dyn Fn(Path) -> Path) -> Vec<Member> {
     let kept: Vec<&Ranked<'_>> = ranked
         .iter()
-        .filter(|(.., f)| f.second < PLAUSIBLE)
+        .filter(|(_, f)| f.second < PLAUSIBLE)
         .take(MAX_MEMBERS)
         .collect();
     let least = kept
         .iter()
-        .map(|(.., f)| f.sum)
+        .map(|(_, f)| f.sum)
         .fold(f64::INFINITY, f64::min);
     let likelihood = |f: &Fitness| (-0.5 * (f.sum - least)).exp();
-    let total: f64 = kept.iter().map(|(.., f)| likelihood(f)).sum();
+    let total: f64 = kept.iter().map(|(_, f)| likelihood(f)).sum();
     let round = |v: f64| (v * 1e4).round() / 1e4;
-    let member = |(tried, names, fitness): &Ranked<'_>| Member {
-        path: finish(fit.path(&tried.candidate, Source::Fitted)),
+    let member = |(one, fitness): &Ranked<'_>| Member {
+        path: finish(fit.path(&one.tried.candidate, Source::Fitted)),
         weight: round(likelihood(fitness) / total.max(f64::MIN_POSITIVE)),
         implausibility: round(fitness.second),
-        runs: names.to_vec(),
+        runs: one.names.clone(),
     };
     kept.into_iter().map(member).collect()
 }
 
-fn fitted(fit: &Input<'_>, target: &Target<'_>, values: &Values) -> Vec<Fitted> {
+/// The figures of the best path, with their spread over the first `kept` paths.
+fn fitted(fit: &Input<'_>, target: &Target<'_>, ranked: &[Ranked<'_>], kept: usize) -> Vec<Fitted> {
+    let Some((best, _)) = ranked.first() else {
+        return Vec::new();
+    };
+    let shown = ranked.get(..kept.max(1)).unwrap_or_default();
+    let everywhere = |statistic: &Statistic| -> Vec<f64> {
+        let all = shown
+            .iter()
+            .filter_map(|(m, _)| m.tried.values.get(statistic));
+        all.flatten().copied().collect()
+    };
     let ours = fit.values.iter().filter(|(s, _)| {
         [Direction::Down, Direction::Up]
             .iter()
             .any(|d| is_of(s, &fit.known, *d))
     });
     ours.filter_map(|(statistic, measured)| {
-        let own = values.get(statistic)?;
+        let own = best.tried.values.get(statistic)?;
         Some(Fitted {
             key: statistic.key.clone(),
             figure: statistic.figure,
             measured: stats::median(measured)?,
             n: measured.len(),
             twin: stats::median(own)?,
+            spread: spread(fit.run, statistic, measured, &everywhere(statistic)),
             implausibility: target.distance(statistic, measured, own)?.implausibility,
         })
     })
     .collect()
+}
+
+/// The shown step in the Run and on the best path, if both have it.
+fn series(fit: &Input<'_>, best: &Finalist) -> Option<TwinSeries> {
+    Some(fit.shown.as_ref()?.beside(best.course.clone()?))
 }
 
 /// Nothing was run.
@@ -157,7 +175,7 @@ fn undecided(ranked: &[Ranked<'_>], members: &[Member]) -> Vec<Undecided> {
     let of = |direction| {
         let queues = kept
             .iter()
-            .map(|(t, ..)| t.candidate.choice(direction).queue);
+            .map(|(m, _)| m.tried.candidate.choice(direction).queue);
         let names: BTreeSet<String> = queues.map(|q: Queue| q.to_string()).collect();
         let names: Vec<String> = names.into_iter().collect();
         (names.len() > 1).then(|| Undecided {

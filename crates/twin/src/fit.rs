@@ -8,21 +8,23 @@ use model::{
     path::{Path, Source, Trial},
     plan::Plan,
     run::Run,
-    twin::{Effort, Twin},
+    twin::{Course, Effort, Twin},
     units::Seed,
 };
 use stats::Random;
 
 use crate::{
     candidate::Candidate,
-    cost, document,
+    cost,
+    course::Shown,
+    document,
     ends::{ends, in_lab},
     error::{TwinError, all_failed},
     held_out::champions,
     input::Input,
     moments::Moments,
     plan::plan,
-    search::{Found, Size, Tried, finalists, first_wave, layers, second_wave},
+    search::{Finalist, Found, Size, Tried, finalists, first_wave, layers, second_wave},
     statistics::{self, Values},
 };
 
@@ -79,6 +81,7 @@ impl<'a> Fit<'a> {
             full,
             input: Input {
                 run,
+                shown: Shown::of(run, &known, &values),
                 known,
                 ends: ends(run),
                 values,
@@ -195,8 +198,8 @@ impl<'a> Fit<'a> {
         let mut values = known.map(|t| t.values.clone()).unwrap_or_default();
         jobs.drain(..1);
         let mut parts: Vec<Option<Values>> = vec![None; jobs.len()];
-        self.run_all(&jobs, bench, found, &mut |place, part, _| {
-            parts[place] = Some(part);
+        self.run_all(&jobs, bench, found, &mut |place, run, _| {
+            parts[place] = Some(self.values_of(run));
         })?;
         for (statistic, more) in parts.into_iter().flatten().flatten() {
             values.entry(statistic).or_default().extend(more);
@@ -214,8 +217,8 @@ impl<'a> Fit<'a> {
     ) -> Result<(), TwinError> {
         let jobs = self.jobs(wave, &self.short, 1)?;
         let mut results: Vec<Option<Values>> = vec![None; jobs.len()];
-        self.run_all(&jobs, bench, found, &mut |place, values, _| {
-            results[place] = Some(values);
+        self.run_all(&jobs, bench, found, &mut |place, run, _| {
+            results[place] = Some(self.values_of(run));
         })?;
         for (candidate, values) in wave.iter().zip(results) {
             let candidate = *candidate;
@@ -235,24 +238,20 @@ impl<'a> Fit<'a> {
         found: &mut Found,
     ) -> Result<(), TwinError> {
         let jobs = self.jobs(last, &self.full, seeds)?;
-        let mut results: Vec<Vec<(usize, Values, String)>> = vec![Vec::new(); last.len()];
-        self.run_all(&jobs, bench, found, &mut |place, values, name| {
-            results[place / seeds].push((place, values, name));
+        let mut results: Vec<Vec<(usize, Part)>> = vec![Vec::new(); last.len()];
+        self.run_all(&jobs, bench, found, &mut |place, run, name| {
+            let part = Part {
+                values: self.values_of(run),
+                course: self.input.shown.as_ref().and_then(|shown| shown.on(run)),
+                name,
+            };
+            results[place / seeds].push((place, part));
         })?;
         for (candidate, mut parts) in last.iter().zip(results) {
             // In any order of completion.
-            parts.sort_by_key(|(place, _, _)| *place);
-            let names = parts.iter().map(|(_, _, name)| name.clone()).collect();
-            let mut values = Values::new();
-            for (_, part, _) in parts {
-                for (statistic, more) in part {
-                    values.entry(statistic).or_default().extend(more);
-                }
-            }
-            if !values.is_empty() {
-                let candidate = *candidate;
-                found.members.push((Tried { candidate, values }, names));
-            }
+            parts.sort_by_key(|(place, _)| *place);
+            let parts = parts.into_iter().map(|(_, part)| part).collect();
+            found.members.extend(finalist(*candidate, parts));
         }
         Ok(())
     }
@@ -262,12 +261,12 @@ impl<'a> Fit<'a> {
         jobs: &[job::Measure],
         bench: &mut dyn Bench,
         found: &mut Found,
-        seen: &mut dyn FnMut(usize, Values, String),
+        seen: &mut dyn FnMut(usize, &Run, String),
     ) -> Result<(), TwinError> {
         let stopped = bench.measure(jobs, &mut |place, outcome| {
             found.runs += 1;
             match outcome {
-                Outcome::Run(run, name) => seen(place, self.values_of(&run), name),
+                Outcome::Run(run, name) => seen(place, &run, name),
                 Outcome::Failed(why) => {
                     found.failed += 1;
                     found.first_failure.get_or_insert(why);
@@ -311,6 +310,33 @@ impl<'a> Fit<'a> {
         }
         Ok(jobs)
     }
+}
+
+/// Result of one seed of a path.
+#[derive(Clone)]
+struct Part {
+    values: Values,
+    course: Option<Course>,
+    name: String,
+}
+
+/// A path with the results of its seeds; `None` without any figure.
+fn finalist(candidate: Candidate, parts: Vec<Part>) -> Option<Finalist> {
+    let mut course = None;
+    let mut names = Vec::new();
+    let mut values = Values::new();
+    for part in parts {
+        names.push(part.name);
+        course = course.or(part.course);
+        for (statistic, more) in part.values {
+            values.entry(statistic).or_default().extend(more);
+        }
+    }
+    (!values.is_empty()).then_some(Finalist {
+        tried: Tried { candidate, values },
+        names,
+        course,
+    })
 }
 
 /// Returns the number of paths that this much processor time allows, where one costs `short` in the

@@ -9,8 +9,10 @@ use model::{
 
 use crate::{
     candidate::{Candidate, Choice},
+    input::Input,
     moments::Moments,
     search::{Tried, ranked},
+    spread::spread,
     statistics::{Distance, Statistic, Target, Values, is_of},
 };
 
@@ -92,11 +94,12 @@ fn champion(
 /// Leaves out each group in turn, and predicts it by the best path of the rest: with all its seeds,
 /// if it is among the members.
 pub(crate) fn rotation(
-    known: &Moments,
+    fit: &Input<'_>,
     run: &Target<'_>,
     tried: &[Tried],
     members: &[&Tried],
 ) -> Vec<HeldOut> {
+    let known = &fit.known;
     let mut all = Vec::new();
     for group in groups(known, run) {
         for direction in [Direction::Down, Direction::Up] {
@@ -114,7 +117,7 @@ pub(crate) fn rotation(
             let left = run.values.iter().filter(|(s, _)| mine(s));
             all.extend(left.filter_map(|(statistic, measured)| {
                 let predicted = path.values.get(statistic)?;
-                held(run, group.clone(), statistic, measured, predicted)
+                held(fit, run, group.clone(), statistic, measured, predicted)
             }));
         }
     }
@@ -123,7 +126,8 @@ pub(crate) fn rotation(
 
 /// Returns the figures never fitted: loads in both directions at once, and the tunnel over the
 /// fitted path. `member` is the best path, measured with several seeds.
-pub(crate) fn never_fitted(known: &Moments, run: &Target<'_>, member: &Values) -> Vec<HeldOut> {
+pub(crate) fn never_fitted(fit: &Input<'_>, run: &Target<'_>, member: &Values) -> Vec<HeldOut> {
+    let known = &fit.known;
     let group = |s: &Statistic| {
         if s.key.layer == Layer::Tunnel && known.layer == Layer::Underlay {
             Some(LeftOut::Tunnel)
@@ -137,7 +141,7 @@ pub(crate) fn never_fitted(known: &Moments, run: &Target<'_>, member: &Values) -
         .filter(|(s, _)| FIGURES.contains(&s.figure));
     left.filter_map(|(statistic, measured)| {
         let predicted = member.get(statistic)?;
-        held(run, group(statistic)?, statistic, measured, predicted)
+        held(fit, run, group(statistic)?, statistic, measured, predicted)
     })
     .collect()
 }
@@ -152,6 +156,7 @@ fn is_in(statistic: &Statistic, group: &LeftOut) -> bool {
 }
 
 fn held(
+    fit: &Input<'_>,
     run: &Target<'_>,
     left_out: LeftOut,
     statistic: &Statistic,
@@ -166,6 +171,7 @@ fn held(
         figure: statistic.figure,
         measured: centre,
         predicted: stats::median(predicted)?,
+        spread: spread(fit.run, statistic, measured, predicted),
         noise: Some(apart.noise),
         excess: excess(statistic.figure, centre, &apart),
     })

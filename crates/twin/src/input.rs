@@ -9,6 +9,7 @@ use model::{
 
 use crate::{
     candidate::{Bounds, Candidate},
+    course::Shown,
     moments::Moments,
     statistics::Values,
 };
@@ -20,6 +21,8 @@ pub(crate) struct Input<'a> {
     pub(crate) known: Moments,
     pub(crate) ends: Ends,
     pub(crate) values: Values,
+    /// The step that is shown over time, if the Run has series.
+    pub(crate) shown: Option<Shown>,
 }
 
 impl Input<'_> {

@@ -16,6 +16,7 @@
 mod advise;
 mod candidate;
 mod cost;
+mod course;
 mod design;
 mod document;
 mod ends;
@@ -26,6 +27,7 @@ mod input;
 pub mod moments;
 mod plan;
 mod search;
+mod spread;
 mod statistics;
 mod verdict;
 

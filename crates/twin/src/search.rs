@@ -3,6 +3,7 @@
 use model::{
     job::Cause,
     net::{Direction, Layer},
+    twin::Course,
 };
 use stats::Random;
 
@@ -36,6 +37,16 @@ pub(crate) struct Tried {
     pub(crate) values: Values,
 }
 
+/// A path measured with several seeds.
+#[derive(Clone, Debug)]
+pub(crate) struct Finalist {
+    pub(crate) tried: Tried,
+    /// Names of the results.
+    pub(crate) names: Vec<String>,
+    /// The shown step with the first seed.
+    pub(crate) course: Option<Course>,
+}
+
 /// Result of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
@@ -43,8 +54,8 @@ pub(crate) struct Found {
     pub(crate) tried: Vec<Tried>,
     /// The best of the first wave with several seeds: how much figures vary by chance.
     pub(crate) repeated: Vec<Values>,
-    /// The best, measured with several seeds, with the names of the results.
-    pub(crate) members: Vec<(Tried, Vec<String>)>,
+    /// The best, measured with several seeds.
+    pub(crate) members: Vec<Finalist>,
     pub(crate) runs: usize,
     pub(crate) failed: usize,
     pub(crate) first_failure: Option<Cause>,
@@ -54,7 +65,7 @@ impl Found {
     /// Returns the target that paths are compared with: the Run, with the variation observed so
     /// far.
     pub(crate) fn target<'a>(&self, values: &'a Values) -> Target<'a> {
-        let members = self.members.iter().map(|(tried, _)| &tried.values);
+        let members = self.members.iter().map(|m| &m.tried.values);
         Target {
             values,
             seeds: Seeds::of(self.repeated.iter().chain(members)),

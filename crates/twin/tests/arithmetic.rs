@@ -12,7 +12,7 @@ use model::{
     path::Trial,
     run::{Run, StepKind},
     spec::{self, Spec},
-    twin::{Twin, TwinVerdict},
+    twin::{COURSE_POINTS, Fitted, Twin, TwinFigure, TwinSpread, TwinVerdict},
 };
 use proptest::prelude::*;
 use twin::{Bench, Budget, Fit, Missing, Outcome, Stopped, TwinError, moments::Moments};
@@ -40,6 +40,7 @@ fn scene(rate_mbps: f64, rtt_ms: f64, buffer_ms: f64, loss: f64) -> Scene {
 struct Arithmetic {
     times: f64,
     backwards: bool,
+    series: bool,
 }
 
 impl Arithmetic {
@@ -47,6 +48,7 @@ impl Arithmetic {
         Self {
             times: 1.0,
             backwards: false,
+            series: true,
         }
     }
 
@@ -75,7 +77,11 @@ impl Arithmetic {
             up: self.line(cell, Direction::Up),
             ..Scene::default()
         };
-        compose::run(&scene, 1000 + cell.seed.0)
+        let mut run = compose::run(&scene, 1000 + cell.seed.0);
+        if self.series {
+            compose::with_series(&mut run);
+        }
+        run
     }
 }
 
@@ -174,13 +180,14 @@ fn a_path_that_the_lab_cannot_make_has_no_members() {
 
 #[test]
 fn the_same_run_gives_the_same_bytes_in_whatever_order_the_lab_ends() {
-    let run = compose::run(&scene(20.0, 30.0, 40.0, 0.002), 3);
+    let mut run = compose::run(&scene(20.0, 30.0, 40.0, 0.002), 3);
+    compose::with_series(&mut run);
     let bytes = |backwards| {
         let twin = fit(
             &run,
             &mut Arithmetic {
-                times: 1.0,
                 backwards,
+                ..Arithmetic::right()
             },
         );
         serde_json::to_vec(&twin).unwrap()
@@ -190,10 +197,126 @@ fn the_same_run_gives_the_same_bytes_in_whatever_order_the_lab_ends() {
 
 #[test]
 fn a_twin_round_trips() {
-    let run = compose::run(&scene(20.0, 30.0, 40.0, 0.002), 3);
+    let mut run = compose::run(&scene(20.0, 30.0, 40.0, 0.002), 3);
+    compose::with_series(&mut run);
     let twin = fit(&run, &mut Arithmetic::right());
+    assert!(twin.series.is_some());
     let text = serde_json::to_vec(&twin).unwrap();
     assert_eq!(Twin::parse(&text).unwrap(), twin);
+}
+
+#[test]
+fn a_twin_of_an_earlier_version_is_read() {
+    let mut run = compose::run(&scene(20.0, 30.0, 40.0, 0.002), 3);
+    compose::with_series(&mut run);
+    let twin = fit(&run, &mut Arithmetic::right());
+    let mut old = serde_json::to_value(&twin).unwrap();
+    old.as_object_mut().unwrap().remove("series");
+    for list in ["fitted", "held_out"] {
+        for figure in old[list].as_array_mut().unwrap() {
+            let figure = figure.as_object_mut().unwrap();
+            for name in ["measured_interval", "measured_range", "twin_range"] {
+                figure.remove(name);
+            }
+        }
+    }
+    let old = Twin::parse(old.to_string().as_bytes()).unwrap();
+    assert!(old.series.is_none() && old.fitted.len() == twin.fitted.len());
+    let spreads = old.fitted.iter().map(|f| f.spread);
+    let held = old.held_out.iter().map(|h| h.spread);
+    assert!(spreads.chain(held).all(|s| s == TwinSpread::default()));
+}
+
+fn goodputs(twin: &Twin) -> Vec<&Fitted> {
+    let all = twin.fitted.iter();
+    all.filter(|f| f.figure == TwinFigure::Goodput).collect()
+}
+
+#[test]
+fn figures_of_few_repeats_have_a_range_and_those_of_many_an_interval() {
+    let run = compose::run(&scene(20.0, 30.0, 40.0, 0.002), 3);
+    let twin = fit(&run, &mut Arithmetic::right());
+    let values = |f: &Fitted| -> Vec<f64> {
+        let samples = run.valid(&f.key).filter_map(|s| s.tcp.as_ref());
+        samples.map(|tcp| tcp.goodput_bps).collect()
+    };
+    for figure in goodputs(&twin) {
+        let all = values(figure);
+        assert!((2..5).contains(&figure.n), "{}", figure.n);
+        let range = figure.spread.measured_range.unwrap();
+        assert_eq!(range.low, all.iter().copied().fold(f64::INFINITY, f64::min));
+        assert_eq!(range.high, all.iter().copied().fold(0.0, f64::max));
+        assert_eq!(figure.spread.measured_interval, None);
+        let twin = figure.spread.twin_range.unwrap();
+        assert!(twin.low <= figure.twin && figure.twin <= twin.high);
+    }
+    assert!(twin.held_out.iter().any(|h| h.spread.twin_range.is_some()));
+    let mut many = run.clone();
+    many.samples.extend(run.samples.iter().cloned());
+    many.samples.extend(run.samples.iter().cloned());
+    for (number, sample) in many.samples.iter_mut().enumerate() {
+        sample.number = number as u32;
+    }
+    for figure in goodputs(&fit(&many, &mut Arithmetic::right())) {
+        assert!(figure.n >= 5 && figure.spread.measured_range.is_none());
+        let [low, high] = figure.spread.measured_interval.unwrap();
+        assert!(low <= figure.measured && figure.measured <= high);
+    }
+}
+
+#[test]
+fn the_step_over_time_is_of_one_flow_in_the_direction_with_the_larger_queue() {
+    let mut lines = scene(50.0, 30.0, 20.0, 0.0);
+    lines.up.buffer_ms = 120.0;
+    let mut run = compose::run(&lines, 7);
+    compose::with_series(&mut run);
+    let twin = fit(&run, &mut Arithmetic::right());
+    let series = twin.series.unwrap();
+    assert_eq!(series.key.direction, Some(Direction::Up));
+    assert_eq!(
+        (series.key.flows, series.key.bidirectional),
+        (Some(1), false)
+    );
+    let sample = run.valid(&series.key).next().unwrap();
+    for course in [&series.measured, &series.twin] {
+        for column in [&course.goodput_bps, &course.probe_rtt_us] {
+            assert!(column.len() <= COURSE_POINTS && column.len() > 24);
+        }
+    }
+    // With constant rates each bucket within the load has the goodput of its sample.
+    let within = |value: &&f64, of: f64| (**value / of - 1.0).abs() < 0.1;
+    let goodput = sample.tcp.as_ref().unwrap().goodput_bps;
+    let seen: Vec<f64> = series
+        .measured
+        .goodput_bps
+        .iter()
+        .flatten()
+        .copied()
+        .collect();
+    assert!(seen.iter().filter(|v| within(v, goodput)).count() + 2 >= seen.len());
+    let predicted: Vec<f64> = series.twin.goodput_bps.iter().flatten().copied().collect();
+    assert!(predicted.iter().filter(|v| within(v, goodput)).count() > 24);
+    // The measured queue, and that of the twin's first seed.
+    let rtt_us = sample.probes.as_ref().unwrap().p50_us.unwrap();
+    for course in [&series.measured, &series.twin] {
+        let rtts: Vec<f64> = course.probe_rtt_us.iter().flatten().copied().collect();
+        assert!(
+            rtts.iter().all(|v| (v / rtt_us - 1.0).abs() < 0.25),
+            "{rtts:?}"
+        );
+    }
+}
+
+#[test]
+fn a_twin_has_no_series_if_the_run_or_the_lab_has_none() {
+    let mut run = compose::run(&scene(50.0, 30.0, 40.0, 0.0), 7);
+    assert_eq!(fit(&run, &mut Arithmetic::right()).series, None);
+    compose::with_series(&mut run);
+    let mut bare = Arithmetic {
+        series: false,
+        ..Arithmetic::right()
+    };
+    assert_eq!(fit(&run, &mut bare).series, None);
 }
 
 #[test]
