@@ -60,7 +60,7 @@ pub fn html(documents: &Documents, lang: Lang, program: &str) -> String {
         id: "twin",
         title: label::twin_title(),
         nav: label::nav_twin(),
-        body: twin::html(twin, &words),
+        body: twin::html(twin, &words, &mut charts),
     }));
     sections.extend(documents.advice.as_ref().map(|advice| Section {
         id: "advice",

@@ -53,6 +53,26 @@ fn the_picture_marks_no_change_and_each_point_leads_to_its_commands() {
     assert!(page.contains("net.ipv4.tcp_congestion_control=bbr"));
 }
 
+/// Bug: a click on a point led to its row, where the commands stayed closed. Without a script they
+/// are open; what the script does is in tests/browser.
+#[test]
+fn the_commands_in_the_row_of_a_point_are_open_without_a_script() {
+    let page = page::html(&documents(), Lang::English, "0.1.0");
+    let rows = page.split("id=\"remedy-").skip(1);
+    let row = |text: &str| text.split("</tr>").next().unwrap().to_owned();
+    let rows: Vec<String> = rows.map(row).collect();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let details = row.split("<details").nth(1).unwrap();
+        let tag = details.split('>').next().unwrap();
+        assert!(
+            tag.contains(" open") && tag.contains("data-linked"),
+            "{tag}"
+        );
+        assert!(details.contains("net.ipv4.tcp_congestion_control=bbr"));
+    }
+}
+
 #[test]
 fn names_of_a_document_are_escaped() {
     let page = page::html(&documents(), Lang::English, "0.1.0");

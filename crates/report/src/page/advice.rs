@@ -73,7 +73,7 @@ impl Scale {
 }
 
 /// Goodput against loaded RTT in one direction; up and to the left is better. A point leads to the
-/// row with its commands.
+/// row with its commands, which the script opens.
 fn picture(advice: &Advice, direction: Direction, words: &Words) -> Markup {
     let of = |all: &[Outcome]| all.iter().copied().find(|o| o.direction == direction);
     let Some(unchanged) = of(&advice.unchanged.outcomes) else {
@@ -258,7 +258,8 @@ fn how(tried: &Tried, words: &Words) -> Markup {
             p.note lang=[text.lang] { (text.text) }
         }
         @if !all.is_empty() {
-            details.more {
+            // Open for readers without a script; with one, the picture opens it.
+            details.more open data-linked {
                 summary { (words.label(label::advice_commands())) }
                 pre tabindex="0" aria-label=(words.label(label::advice_commands())) { code { (all.join("\n")) } }
             }

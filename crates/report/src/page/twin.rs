@@ -1,20 +1,23 @@
 //! Section of a twin: the measured figures, those of the twin, and its predictions.
 
+mod marks;
+mod series;
+
 use maud::{Markup, html};
 use model::{
     path::{Limit, Line, Nanos, Parameter},
     text::{Text, Value},
-    twin::{HeldOut, Twin, TwinFigure},
+    twin::{HeldOut, Twin},
 };
 
-use super::words::{Words, label};
+use super::{
+    charts::Charts,
+    words::{Words, label},
+};
 
-/// Size of the inline chart of a row.
-const WIDTH: f64 = 150.0;
-const HEIGHT: f64 = 22.0;
-const MARGIN: f64 = 6.0;
+use marks::Pair;
 
-pub(super) fn html(twin: &Twin, words: &Words) -> Markup {
+pub(super) fn html(twin: &Twin, words: &Words, charts: &mut Charts) -> Markup {
     let text = words.render(&twin.text);
     html! {
         p { strong lang=[text.lang] { (text.capital()) (text.stop()) } }
@@ -23,6 +26,7 @@ pub(super) fn html(twin: &Twin, words: &Words) -> Markup {
         }
         (path(twin, words))
         @if !twin.fitted.is_empty() { (fitted(twin, words)) }
+        @if let Some(one) = &twin.series { (series::html(one, words, charts)) }
         @if !twin.held_out.is_empty() { (held_out(&twin.held_out, words)) }
         @for note in &twin.notes {
             @let note = words.render(note);
@@ -85,17 +89,10 @@ fn loss(line: &Line) -> Option<Value> {
 
 /// Each figure that was fitted: measured, twin, and both on a common scale.
 fn fitted(twin: &Twin, words: &Words) -> Markup {
+    let pairs: Vec<Pair<'_>> = twin.fitted.iter().map(Pair::from).collect();
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.label(label::twin_fitted())) { table.figures {
-            caption { (words.label(label::twin_fitted())) }
-            (head(words))
-            tbody { @for one in &twin.fitted { tr {
-                th scope="row" { (words.key(&one.key, false)) " · " (words.render(&one.figure.words()).text) }
-                td.number { (words.value(&one.figure.value(one.measured))) }
-                td.number { (words.value(&one.figure.value(one.twin))) }
-                td.drawn { (marks(one.figure, one.measured, one.twin)) }
-            } } }
-        } }
+        p.note { (words.label(label::twin_fitted_note())) }
+        (table(&pairs, label::twin_fitted(), words))
     }
 }
 
@@ -103,16 +100,24 @@ fn fitted(twin: &Twin, words: &Words) -> Markup {
 fn held_out(all: &[HeldOut], words: &Words) -> Markup {
     let mut worst: Vec<&HeldOut> = all.iter().collect();
     worst.sort_by(|a, b| b.excess.total_cmp(&a.excess));
+    let pairs: Vec<Pair<'_>> = worst.into_iter().map(Pair::from).collect();
     html! {
         p.note { (words.label(label::twin_held_note())) }
-        div.wide tabindex="0" role="group" aria-label=(words.label(label::twin_held())) { table.figures {
-            caption { (words.label(label::twin_held())) }
+        (table(&pairs, label::twin_held(), words))
+    }
+}
+
+fn table(pairs: &[Pair<'_>], caption: Text, words: &Words) -> Markup {
+    let caption = words.label(caption);
+    html! {
+        div.wide tabindex="0" role="group" aria-label=(caption) { table.figures {
+            caption { (caption) }
             (head(words))
-            tbody { @for one in worst { tr {
-                th scope="row" { (words.key(&one.key, false)) " · " (words.render(&one.figure.words()).text) }
-                td.number { (words.value(&one.figure.value(one.measured))) }
-                td.number { (words.value(&one.figure.value(one.predicted))) }
-                td.drawn { (marks(one.figure, one.measured, one.predicted)) }
+            tbody { @for pair in pairs { tr {
+                th scope="row" { (words.key(pair.key, false)) " · " (words.render(&pair.figure.words()).text) }
+                td.number { (pair.measured(words)) }
+                td.number { (pair.twin(words)) }
+                td.drawn { (pair.marks()) }
             } } }
         } }
     }
@@ -125,29 +130,4 @@ fn head(words: &Words) -> Markup {
         th.number scope="col" { (words.label(label::twin_twin())) }
         th.drawn scope="col" { span.hidden { (words.label(label::drawn())) } }
     } } }
-}
-
-/// Measured as a disc and the twin as a diamond, from zero to a little above the larger.
-fn marks(figure: TwinFigure, measured: f64, twin: f64) -> Markup {
-    let least = match figure {
-        TwinFigure::Retransmitted => 1e-3,
-        _ => 1.0,
-    };
-    let most = (1.1 * measured.max(twin)).max(least);
-    let x = |v: f64| MARGIN + (v / most).clamp(0.0, 1.0) * (WIDTH - 2.0 * MARGIN);
-    let (a, b, y) = (x(measured), x(twin), HEIGHT / 2.0);
-    let diamond = format!(
-        "M{:.1},{y} L{b:.1},{:.1} L{:.1},{y} L{b:.1},{:.1} Z",
-        b - 5.0,
-        y - 5.0,
-        b + 5.0,
-        y + 5.0
-    );
-    html! {
-        svg aria-hidden="true" width=(WIDTH) height=(HEIGHT) viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) {
-            line x1=(MARGIN) x2=(WIDTH - MARGIN) y1=(y) y2=(y) stroke="currentColor" stroke-opacity="0.25" {}
-            circle cx=(format!("{a:.1}")) cy=(y) r="4.5" fill="#0072b2" {}
-            path d=(diamond) fill="none" stroke="#d55e00" stroke-width="2" {}
-        }
-    }
 }

@@ -177,9 +177,9 @@ fn rows() -> Rows {
     }
 }
 
-/// The page of a matrix, a twin and an advice.
+/// The page of a matrix, an untested twin and an advice.
 #[test]
-fn the_chinese_page_of_a_twin_and_an_advice_has_no_english_but_names() {
+fn the_chinese_page_of_an_untested_twin_and_an_advice_has_no_english_but_names() {
     struct Nothing;
     impl twin::Bench for Nothing {
         fn measure(
@@ -205,6 +205,29 @@ fn the_chinese_page_of_a_twin_and_an_advice_has_no_english_but_names() {
     assert_eq!(page.matches("lang=\"en\"").count(), 0);
     let text = visible(&page);
     assert!(text.contains("不做改变"));
+    assert_eq!(english(&text), BTreeMap::new());
+}
+
+/// Its fitted figures, the figures left out and a step over time.
+#[test]
+fn the_chinese_page_of_a_twin_that_was_searched_has_no_english_but_names() {
+    let twin = common::twin();
+    let mut documents = Documents::default();
+    documents
+        .add(Document::Twin(Box::new(twin)), explain::judge)
+        .unwrap();
+    let page = page_of(&documents);
+    assert_eq!(page.matches("lang=\"en\"").count(), 0);
+    let text = visible(&page);
+    for part in [
+        "参与拟合的数值",
+        "留出的数值",
+        "一个步骤的时间过程",
+        "实测（实线）",
+        "范围 ",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
     assert_eq!(english(&text), BTreeMap::new());
 }
 

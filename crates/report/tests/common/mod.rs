@@ -3,6 +3,8 @@
 // Not every test program uses all helpers.
 #![allow(dead_code, missing_docs)]
 
+use std::time::Duration;
+
 use corpus::compose::{self, Line, Scene};
 use model::{
     advice::{
@@ -14,7 +16,7 @@ use model::{
     remedy::{Action, CcScope, Location, Remedy},
     run::{Column, FlowResult, Key, Probes, Run, Sample, Series, StepKind, Tcp},
     text::Text,
-    twin::TwinVerdict,
+    twin::{Twin, TwinVerdict},
 };
 
 /// Measured time of a load, µs after its start.
@@ -209,6 +211,47 @@ pub(crate) fn advice() -> Advice {
         runs: 40,
         failed: 0,
     }
+}
+
+/// The lab by arithmetic: the Run of the same scene with other noise, with series.
+struct SameScene(Scene);
+
+impl twin::Bench for SameScene {
+    fn measure(
+        &mut self,
+        jobs: &[model::job::Measure],
+        seen: &mut dyn FnMut(usize, twin::Outcome),
+    ) -> Result<(), twin::Stopped> {
+        for (place, job) in jobs.iter().enumerate() {
+            let mut run = compose::run(&self.0, 1000 + job.cell.seed.0);
+            compose::with_series(&mut run);
+            let name = format!("run-{place}");
+            seen(place, twin::Outcome::Run(Box::new(run), name));
+        }
+        Ok(())
+    }
+}
+
+/// A twin with fitted figures, figures left out and a step over time.
+pub(crate) fn twin() -> Twin {
+    let line = Line {
+        rate_mbps: 50.0,
+        rtt_ms: 30.0,
+        buffer_ms: 40.0,
+        ..Line::default()
+    };
+    let scene = Scene {
+        down: line.clone(),
+        up: line,
+        ..Scene::default()
+    };
+    let mut run = compose::run(&scene, 7);
+    compose::with_series(&mut run);
+    let budget = twin::Budget(Duration::from_secs(600));
+    let fit = twin::Fit::prepare(&run, budget, "0.1.0").expect("a run with all that a twin needs");
+    let twin = fit.search(&mut SameScene(scene)).expect("a twin");
+    assert!(!twin.fitted.is_empty() && !twin.held_out.is_empty() && twin.series.is_some());
+    twin
 }
 
 /// A path with a small window in one direction and a deep queue in the other.

@@ -47,6 +47,19 @@
     box.append(pre, button);
   }
 
+  // Commands of remedies are open without this script. With it, the link to their row opens them.
+  for (const more of document.querySelectorAll("details[data-linked]")) more.open = false;
+  const reveal = (hash) => {
+    const more = hash && document.getElementById(hash.slice(1))?.querySelector("details[data-linked]");
+    if (more) more.open = true;
+  };
+  for (const link of document.querySelectorAll("svg.remedies a")) {
+    // A second click on the same link changes no address.
+    link.addEventListener("click", () => reveal(link.getAttribute("href")));
+  }
+  addEventListener("hashchange", () => reveal(location.hash));
+  reveal(location.hash);
+
   // A swatch shows colour and dash, or the shape of points.
   function swatch(line) {
     const ns = "http://www.w3.org/2000/svg";

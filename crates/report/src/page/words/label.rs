@@ -208,12 +208,20 @@ labels! {
     twin_loss: "Non-congestive loss",
     twin_fitted: "Fitted figures: measured and twin",
     twin_held: "Held-out figures: measured and predicted",
+    twin_fitted_note:
+        "Disc: measured, with the 95 % interval of the median from five repeats on, else the range. Diamond: twin, the median of the path that fits best, with the range over the seeds of all paths that fit.",
     twin_held_note:
-        "These figures were left out of the fit, by congestion control and number of flows in turn, and predicted. Disc: measured. Diamond: twin.",
+        "These figures were left out of the fit, by congestion control and number of flows in turn, and predicted. Disc: measured. Diamond: twin, with the range over the seeds of the path that predicts.",
+    twin_time(load): "A step over time: {load}",
+    twin_time_note(bucket):
+        "Measured: the repeat with the median goodput. Twin: the path that fits best, with its first seed. One value every {bucket}: the mean goodput and the median RTT of the probes. Time starts with the load.",
+    twin_goodput_time(load): "Goodput over time, {load}: measured (solid) and twin (dashed)",
+    twin_rtt_time(load):
+        "RTT of the probes over time, {load}: measured (solid) and twin (dashed)",
     twin_measured: "Measured",
     twin_twin: "Twin",
     advice_picture(direction):
-        "Goodput against loaded RTT, {direction}. Up and to the left is better. Bars: 90 % intervals. Cross: no change. Each point leads to its commands.",
+        "Goodput against loaded RTT, {direction}. Up and to the left is better. Bars: 90 % intervals. Cross: no change. Each point leads to its commands, and opens them.",
     advice_x: "Loaded RTT (median)",
     advice_unchanged: "change nothing",
     advice_table: "Everything that was tried",
