@@ -13,6 +13,7 @@ mod kernel;
 mod line;
 mod queue;
 mod rule;
+mod shaper;
 mod stage;
 mod tunnel;
 
@@ -26,6 +27,7 @@ pub use kernel::KernelName;
 pub use line::{loss_rule, quantiles_rule, steps_alone_rule};
 pub use queue::{Buffer, ETHERNET_HEADER, Loss, Queue};
 pub use rule::{Impossible, Rule, is_cc, is_name};
+pub use shaper::Shaper;
 pub use stage::{Peak, Policer, Quantile, Quantiles, RateStep, RateSteps};
 pub use tunnel::{Tunnel, TunnelAt, TunnelKind, TunnelStage};
 
@@ -104,7 +106,8 @@ pub struct LabPath {
 }
 
 /// A line between the near end and a third host, behind which the rest of the path begins: a radio
-/// or a cable at home in front of the router. It has no delay of its own.
+/// or a cable at home in front of the router. It has no delay of its own. The third host may shape
+/// what it sends to the rest of the path, and what it gets from there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Local {
@@ -112,6 +115,12 @@ pub struct Local {
     pub down: TunnelStage,
     /// From the near end.
     pub up: TunnelStage,
+    /// Shaper of the third host for what it gets from the rest of the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape_down: Option<Shaper>,
+    /// Shaper of the third host for what it sends to the rest of the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape_up: Option<Shaper>,
 }
 
 impl Local {
@@ -121,6 +130,20 @@ impl Local {
             Direction::Down => &self.down,
             Direction::Up => &self.up,
         }
+    }
+
+    /// The third host's shaper of `direction`.
+    pub fn shaper(&self, direction: Direction) -> Option<Shaper> {
+        match direction {
+            Direction::Down => self.shape_down,
+            Direction::Up => self.shape_up,
+        }
+    }
+
+    /// Returns true if it neither limits, loses nor shapes anything.
+    pub fn is_nothing(&self) -> bool {
+        let shaped = self.shape_down.is_some() || self.shape_up.is_some();
+        self.down.is_nothing() && self.up.is_nothing() && !shaped
     }
 }
 

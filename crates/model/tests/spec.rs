@@ -138,6 +138,33 @@ fn a_shape_in_percent_is_of_the_direction_the_end_sends() {
 }
 
 #[test]
+fn a_router_shapes_each_direction_at_a_share_of_the_path() {
+    let text = r#"
+        path.down.rate = "100mbit"
+        path.up.rate = "10mbit"
+        local.shape = "95%"
+        local.up.shape_queue = "fq_codel"
+    "#;
+    let local = cell(text).path.local.unwrap();
+    let shaper = |direction| local.shaper(direction).map(|s| (s.rate.bps(), s.queue));
+    assert_eq!(shaper(Direction::Down), Some((95_000_000, Queue::Cake)));
+    assert_eq!(shaper(Direction::Up), Some((9_500_000, Queue::FqCodel)));
+    assert!(local.down.is_nothing() && local.up.is_nothing());
+    let down_only = cell("local.down.shape = \"20mbit\"").path.local.unwrap();
+    assert_eq!(down_only.shape_up, None);
+    assert_eq!(cell("local.shape = \"none\"").path.local, None);
+}
+
+/// Results in the cache are found by a hash over this text.
+#[test]
+fn a_local_line_without_shapers_is_written_as_before() {
+    let local = cell("local.rate = \"20mbit\"").path.local.unwrap();
+    let json = serde_json::to_value(local).unwrap();
+    let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["down", "up"]);
+}
+
+#[test]
 fn the_last_factor_varies_fastest_then_the_repeats() {
     let cells = cells(
         r#"
@@ -321,6 +348,9 @@ const WORDS: &[(&str, &[&str])] = &[
     ("tunnel", &["\"none\"", "\"wireguard\"", "false"]),
     ("ends.server.qdisc", &["\"fq\"", "\"none\"", "\"cake\""]),
     ("ends.shape", &["\"95%\"", "\"3mbit\"", "\"none\""]),
+    ("local.rate", &["\"20mbit\"", "\"unlimited\""]),
+    ("local.shape", &["\"95%\"", "\"3mbit\"", "\"none\""]),
+    ("local.up.shape_queue", &["\"cake\"", "\"pie\"", "\"red\""]),
     ("ends.rmem", &["\"6MB\"", "\"auto\"", "\"1B\""]),
     (
         "traffic.kind",

@@ -41,6 +41,7 @@ impl Cell {
             if let Some(local) = &self.path.local {
                 let (stage, table) = (local.line(direction), Table::LocalLine(direction));
                 line::stage(stage, self.path.mtu, table, &mut check);
+                line::shaper(&self.path, local.shaper(direction), direction, &mut check);
             }
         }
         end(&self.ends.near, Side::Near, &mut check);

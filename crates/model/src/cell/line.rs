@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Buffer, ETHERNET_HEADER, LabPath, Line, Loss, Quantiles, Queue, RateSteps, TunnelStage,
+    Buffer, ETHERNET_HEADER, LabPath, Line, Loss, Quantiles, Queue, RateSteps, Shaper,
+    TunnelStage,
     bounds::{MAX_BUFFER, MAX_QUANTILE, MAX_SLOT, MAX_STEPS, MIN_STEP},
     collect::Check,
     field::Table,
@@ -156,6 +157,27 @@ pub(super) fn stage(stage: &TunnelStage, mtu: u32, table: Table, check: &mut Che
     if let Some(rule) = loss_rule(&stage.loss) {
         check.refuse(field("loss"), rule);
     }
+}
+
+/// Checks the shaper of the router between the two lines.
+pub(super) fn shaper(
+    path: &LabPath,
+    shaper: Option<Shaper>,
+    direction: Direction,
+    check: &mut Check,
+) {
+    let Some(Shaper { rate, queue }) = shaper else {
+        return;
+    };
+    let field = |leaf| Table::LocalLine(direction).field(leaf);
+    check.rate(Some(rate), field("shape"));
+    let known = Shaper::takes(queue);
+    check.need(known, field("shape_queue"), Rule::ShaperQueue(queue));
+    // Both are actions on what the router receives.
+    let hooked =
+        direction == Direction::Down && matches!(path.line(direction).loss, Loss::Every(_));
+    let loss = Table::Line(direction).field("loss");
+    check.need(!hooked, loss, Rule::PeriodicLossShaped);
 }
 
 fn buffer_rule(buffer: Buffer, queue: Queue, mtu: u32) -> Option<Rule> {

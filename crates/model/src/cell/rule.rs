@@ -105,6 +105,13 @@ pub enum Rule {
         "a stage of the tunnel and a local line have random loss, alone or in bursts; write a percentage or gemodel"
     )]
     PeriodicLossOfStage,
+    #[error("a shaper of the router has no queue of kind \"{0}\"; choose another queue")]
+    ShaperQueue(Queue),
+    #[error(
+        "the kernel drops every n-th packet at the hook where the router's shaper takes them; write a percentage or \
+         gemodel, or leave local.down.shape out"
+    )]
+    PeriodicLossShaped,
     #[error("IPv6 needs an MTU of at least {MIN_MTU_V6}")]
     ShortForIpv6,
     #[error("without load and without probes there is nothing to measure")]

@@ -16,6 +16,8 @@ pub enum QueuePlace {
     /// The shaper of the far end.
     #[serde(rename = "server")]
     Far,
+    /// The shaper of the router between the two lines of a path.
+    Router,
 }
 
 impl From<Side> for QueuePlace {
@@ -63,10 +65,15 @@ mod tests {
         fn of<T: Serialize>(all: &T) -> String {
             serde_json::to_string(all).unwrap()
         }
-        let places = [QueuePlace::Bottleneck, Side::Near.into(), Side::Far.into()];
+        let places = [
+            QueuePlace::Bottleneck,
+            Side::Near.into(),
+            Side::Far.into(),
+            QueuePlace::Router,
+        ];
         let stages = [LossyStage::Loss, LossyStage::Policer, LossyStage::Tunnel];
         let flows = [FlowKind::Tcp, FlowKind::Udp, FlowKind::Short];
-        assert_eq!(of(&places), r#"["bottleneck","client","server"]"#);
+        assert_eq!(of(&places), r#"["bottleneck","client","server","router"]"#);
         assert_eq!(of(&stages), r#"["loss","policer","tunnel"]"#);
         assert_eq!(of(&flows), r#"["tcp","udp","short"]"#);
     }

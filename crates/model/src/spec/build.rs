@@ -165,18 +165,8 @@ fn shape(
     path: &LabPath,
 ) -> Option<Option<Rate>> {
     let shape: Found<ShapeText> = view.first(keys)?;
-    match (shape.value, path.line(direction).rate) {
-        (ShapeText::None, _) => Some(None),
-        (ShapeText::Rate(rate), _) => Some(Some(rate)),
-        (ShapeText::Share(share), Some(rate)) => Some(Some(scaled(rate, share.get()))),
-        (ShapeText::Share(_), None) => {
-            view.refuse(&shape, Reason::ShareOfNoRate(line::name(direction)));
-            Some(None)
-        }
-    }
-}
-
-/// A share of a rate, at least one bit per second.
-fn scaled(rate: Rate, share: f64) -> Rate {
-    rate.scaled(share).max(Rate::from_bps(1))
+    Some(shape.value.at(path.line(direction).rate).unwrap_or_else(|| {
+        view.refuse(&shape, Reason::ShareOfNoRate(line::name(direction)));
+        None
+    }))
 }

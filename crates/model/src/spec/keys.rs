@@ -203,6 +203,8 @@ pub(super) const KEYS: &[Key] = &[
     key(LOCAL, "rate", Kind::Rate, Fallback::Text("unlimited"), "Rate of a second line in series, between the client and a third host in front of the path, counted with Ethernet headers: Wi-Fi or a cable at home."),
     key(LOCAL, "buffer", Kind::Buffer, Fallback::Rule("1 BDP at that rate, at least 10 full packets"), "Capacity of its queue (fifo), counted in full packets."),
     key(LOCAL, "loss", Kind::Loss, Fallback::Text("0%"), "Its loss: a percentage or `gemodel`."),
+    key(LOCAL, "shape", Kind::Shape, Fallback::Text("none"), "Rate of a shaper on that third host, the home router, at its device to the path: up on what leaves there (egress), down on what arrives (ingress, by IFB). A percentage is one of the path's rate in that direction."),
+    key(LOCAL, "shape_queue", Kind::ShapeQueue, Fallback::Text("cake"), "Queue of that shaper, with the kernel's default limit; `fifo` holds 1000 packets."),
 
     key(ENDS, "cc", Kind::Cc, Fallback::Text("cubic"), "Congestion control of the flows this end sends."),
     key(ENDS, "qdisc", Kind::Qdisc, Fallback::Text("fq"), "Queue of the end's own device; `none` is `noqueue`."),

@@ -53,6 +53,8 @@ pub(super) enum Kind {
     Buffer,
     Shape,
     Queue,
+    /// The queue of a shaper.
+    ShapeQueue,
     Qdisc,
     Ip,
     At,
@@ -72,6 +74,16 @@ const QUEUES: &[(&str, Queue)] = &[
     ("dualpi2", Queue::Dualpi2),
     ("red", Queue::Red),
     ("policer", Queue::Policer),
+];
+/// Queues of a shaper.
+pub(super) const SHAPERS: &[(&str, Queue)] = &[
+    ("fifo", Queue::Fifo),
+    ("fq", Queue::Fq),
+    ("fq_codel", Queue::FqCodel),
+    ("codel", Queue::Codel),
+    ("pie", Queue::Pie),
+    ("cake", Queue::Cake),
+    ("dualpi2", Queue::Dualpi2),
 ];
 pub(super) const QDISCS: &[(&str, EndQdisc)] = &[
     ("noqueue", EndQdisc::Noqueue),
@@ -141,6 +153,7 @@ impl Kind {
     fn check_word(self, scalar: &Scalar) -> Checked<Value> {
         match self {
             Self::Queue => word(scalar, QUEUES).map(Value::Queue),
+            Self::ShapeQueue => word(scalar, SHAPERS).map(Value::Queue),
             Self::Qdisc => word(scalar, QDISCS).map(Value::Qdisc),
             Self::Ip => match scalar {
                 Scalar::Integer(4) => Ok(Value::Ip(IpVersion::V4)),
@@ -205,6 +218,7 @@ impl Kind {
     fn words(self) -> Vec<&'static str> {
         match self {
             Self::Queue => names(QUEUES),
+            Self::ShapeQueue => names(SHAPERS),
             Self::Qdisc => names(QDISCS),
             Self::Ip => names(FAMILIES),
             Self::At => names(PLACES),

@@ -6,12 +6,13 @@ use super::{
     quantity::{StepsError, ValueError},
     reason::Reason,
     steps::StepsText,
-    value::BufferText,
+    value::{BufferText, ShapeText},
     view::{Found, View},
 };
 use crate::{
     cell::{
-        Buffer, LabPath, Line, Local, Loss, Peak, Policer, Queue, RateSteps, TunnelStage, default,
+        Buffer, LabPath, Line, Local, Loss, Peak, Policer, Queue, RateSteps, Shaper, TunnelStage,
+        default,
     },
     net::Direction,
     units::{Bytes, Rate},
@@ -43,22 +44,51 @@ pub(super) fn path(view: &mut View<'_>) -> Option<LabPath> {
     let down = line(view, Direction::Down, down_delay, &shared);
     let up = line(view, Direction::Up, up_delay, &shared);
     let ip = view.plain("path.ip")?;
-    let local = local(view, &shared)?;
+    let (down, up) = (down?, up?);
+    let local = local(view, &shared, (down.rate, up.rate))?;
     Some(LabPath {
-        down: down?,
-        up: up?,
+        down,
+        up,
         mtu,
         ip,
         local,
     })
 }
 
-/// The line in front of the near end; `Some(None)` if there is none.
-fn local(view: &mut View<'_>, shared: &Shared) -> Option<Option<Local>> {
-    let down = stage(view, "local", Direction::Down, shared)?;
-    let up = stage(view, "local", Direction::Up, shared)?;
-    let some = [&down, &up].into_iter().any(|line| !line.is_nothing());
-    Some(some.then_some(Local { down, up }))
+/// The line in front of the near end, with the shapers of the router behind it; `Some(None)` if
+/// there is none. `down` and `up` are the rates of the path.
+fn local(
+    view: &mut View<'_>,
+    shared: &Shared,
+    (down, up): (Option<Rate>, Option<Rate>),
+) -> Option<Option<Local>> {
+    let local = Local {
+        down: stage(view, "local", Direction::Down, shared)?,
+        up: stage(view, "local", Direction::Up, shared)?,
+        shape_down: shaper(view, Direction::Down, down)?,
+        shape_up: shaper(view, Direction::Up, up)?,
+    };
+    Some((!local.is_nothing()).then_some(local))
+}
+
+/// The router's shaper of a direction in which the path has `rate`; `Some(None)` if there is none.
+fn shaper(
+    view: &mut View<'_>,
+    direction: Direction,
+    rate: Option<Rate>,
+) -> Option<Option<Shaper>> {
+    let keys = |leaf: &str| {
+        let own = format!("local.{}.{leaf}", name(direction));
+        [own, format!("local.{leaf}")]
+    };
+    let shape: Found<ShapeText> = view.first(keys("shape"))?;
+    let Some(rate) = shape.value.at(rate) else {
+        view.refuse(&shape, Reason::RouterShareOfNoRate(name(direction)));
+        return Some(None);
+    };
+    let Some(rate) = rate else { return Some(None) };
+    let queue = view.first(keys("shape_queue"))?.value;
+    Some(Some(Shaper { rate, queue }))
 }
 
 /// Reads an MTU.

@@ -109,6 +109,11 @@ pub enum Reason {
          path.{0}.rate, or write a rate"
     )]
     ShareOfNoRate(&'static str),
+    /// The same of the router between the two lines.
+    #[error(
+        "is a percentage, but the path has no rate in this direction; set path.rate or path.{0}.rate, or write a rate"
+    )]
+    RouterShareOfNoRate(&'static str),
     /// A buffer that has no size without a rate.
     #[error("has no size without a rate; {remedy}, or write packets or bytes")]
     NoRate {

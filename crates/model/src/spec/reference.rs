@@ -122,8 +122,9 @@ fn heading(section: Section) -> (&'static str, &'static str) {
         ),
         Section::Local => (
             "`[local]`",
-            "A second line in series, between the client and a host named `third`, which \
-            `measure --lab` probes beside the load; without the table there is neither.",
+            "A second line in series, between the client and a host named `third`, the home \
+            router, which `measure --lab` probes beside the load; without the table there is \
+            neither. The router can shape: see [a third point](third.md#in-the-lab).",
         ),
         Section::LocalLine => (
             "`[local.down]`, `[local.up]`",

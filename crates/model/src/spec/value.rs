@@ -76,6 +76,21 @@ pub(super) enum ShapeText {
     Share(Share),
 }
 
+impl ShapeText {
+    /// The shaper's rate on a line of this rate, if there is a shaper; `None` if it is a share of no
+    /// rate. A share is at least one bit per second.
+    pub(super) fn at(self, line: Option<Rate>) -> Option<Option<Rate>> {
+        match self {
+            Self::None => Some(None),
+            Self::Rate(rate) => Some(Some(rate)),
+            Self::Share(share) => line.map(|rate| {
+                let rate = rate.scaled(share.get());
+                Some(rate.max(Rate::from_bps(1)))
+            }),
+        }
+    }
+}
+
 /// The kind of some traffic as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {

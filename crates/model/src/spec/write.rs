@@ -47,6 +47,10 @@ pub fn write(cell: &Cell) -> String {
     if let Some(local) = &cell.path.local {
         for direction in [Direction::Down, Direction::Up] {
             spec.stage("local", direction, local.line(direction));
+            if let Some(shaper) = local.shaper(direction) {
+                spec.quoted("shape", shaper.rate);
+                spec.quoted("shape_queue", shaper.queue);
+            }
         }
     }
     if let Some(tunnel) = &cell.tunnel {

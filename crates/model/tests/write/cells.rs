@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use model::{
     cell::{
         Buffer, CELL_SCHEMA, Cell, End, EndQdisc, Ends, KernelName, LabPath, Line, Local, Loss,
-        Peak, Policer, Quantile, Quantiles, Queue, RateStep, RateSteps, Traffic, TrafficKind,
+        Peak, Policer, Quantile, Quantiles, Queue, RateStep, RateSteps, Shaper, Traffic, TrafficKind,
         Tunnel, TunnelAt, TunnelKind, TunnelStage,
         bounds::{MAX_LOWAT, MAX_SIZE, MAX_SOCKET, MAX_TIME, MIN_PROBE, MIN_TIME},
     },
@@ -208,12 +208,26 @@ fn path() -> impl Strategy<Value = LabPath> {
 }
 
 fn local() -> impl Strategy<Value = Option<Local>> {
-    (tunnel_stage(), tunnel_stage()).prop_map(|(down, up)| {
-        Some(Local {
-            down: down?,
-            up: up?,
-        })
+    let stages = (tunnel_stage(), tunnel_stage());
+    (stages, shaper(), shaper()).prop_map(|((down, up), shape_down, shape_up)| {
+        let nothing = TunnelStage {
+            rate: None,
+            buffer: Buffer::Packets(1000),
+            loss: Loss::None,
+        };
+        let local = Local {
+            down: down.unwrap_or(nothing),
+            up: up.unwrap_or(nothing),
+            shape_down,
+            shape_up,
+        };
+        (!local.is_nothing()).then_some(local)
     })
+}
+
+fn shaper() -> impl Strategy<Value = Option<Shaper>> {
+    let queues: Vec<Queue> = QUEUES.into_iter().filter(|&q| Shaper::takes(q)).collect();
+    option::of((rate(), select(queues)).prop_map(|(rate, queue)| Shaper { rate, queue }))
 }
 
 fn tunnel() -> impl Strategy<Value = Tunnel> {

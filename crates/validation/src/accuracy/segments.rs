@@ -118,6 +118,8 @@ fn one(number: usize, random: &mut Random) -> Result<Drawn, PathError> {
     cell.path.local = Some(Local {
         down: stage(local, 0).in_front(),
         up: stage(local / uplink, 0).in_front(),
+        shape_down: None,
+        shape_up: None,
     });
     Ok(Drawn { fault, cell })
 }
