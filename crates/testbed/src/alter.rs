@@ -61,7 +61,7 @@ pub fn alter(
                     |cell: &Cell| queues::delay(cell.path.line(direction), cell.seed, direction);
                 replace(nl, index, &of(before), &of(after))?;
             }
-            Stage::Wire | Stage::End | Stage::Tunnel(_) | Stage::Local(_) => {}
+            Stage::Wire | Stage::End | Stage::Tunnel(_) | Stage::Local(_) | Stage::Router => {}
         }
     }
     Ok(())

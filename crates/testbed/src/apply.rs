@@ -3,13 +3,14 @@
 use std::io;
 
 use model::{
-    cell::{Cell, Loss, Policer, Queue},
+    cell::{Cell, Loss, Policer, Queue, Shaper},
     net::{Direction, Side},
     record::{LossyStage, QueuePlace},
     units::Share,
 };
 use sys::{
-    Netlink, NetlinkError, ethtool, link,
+    Netlink, NetlinkError, ethtool,
+    link::{self, NewLink},
     tc::{self, Action, Handle, Hook, Qdisc},
 };
 
@@ -21,6 +22,9 @@ use crate::{
     rate_changes::RateChanges,
     stage, tunnel,
 };
+
+/// The router's device for the queue of what it receives.
+const INTERMEDIATE: &str = "from-server";
 
 /// A device of the plan.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +80,7 @@ pub(crate) fn apply(
         Stage::Delay(direction) => applied.delay(cell, direction).map_err(&fault)?,
         Stage::Tunnel(direction) => applied.tunnel(cell, direction).map_err(&fault)?,
         Stage::Local(direction) => applied.local(cell, direction).map_err(&fault)?,
+        Stage::Router => applied.router(cell).map_err(&fault)?,
     }
     let Applied {
         queues,
@@ -255,6 +260,50 @@ impl Applied {
             Some(local) => self.stage(stage::local(local, cell, direction, self.timers)),
             None => Ok(()),
         }
+    }
+
+    /// As `sqm` does on a home router: a queue on the device to the path, and one on an
+    /// intermediate device, through which a filter sends all that arrives there.
+    fn router(&mut self, cell: &Cell) -> Result<(), NetlinkError> {
+        let Some(local) = cell.path.local else {
+            return Ok(());
+        };
+        let mtu = cell.path.mtu;
+        if let Some(up) = local.shape_up {
+            self.shaper(up, mtu, Direction::Up)?;
+        }
+        let Some(down) = local.shape_down else {
+            return Ok(());
+        };
+        let outer = self.index;
+        let new = NewLink {
+            mtu: Some(mtu),
+            queues: Some(1),
+            ..NewLink::named(INTERMEDIATE)
+        };
+        link::create_ifb(&mut self.nl, &new)?;
+        self.index = link::index(&mut self.nl, INTERMEDIATE)?;
+        link::set_up(&mut self.nl, self.index)?;
+        self.shaper(down, mtu, Direction::Down)?;
+        clsact(&mut self.nl, outer)?;
+        let redirect = Action::Redirect(self.index);
+        tc::add_matchall(&mut self.nl, outer, Hook::Ingress, 1, &[redirect])
+    }
+
+    fn shaper(
+        &mut self,
+        shaper: Shaper,
+        mtu: u32,
+        direction: Direction,
+    ) -> Result<(), NetlinkError> {
+        let queues = queues::shaper(shaper, mtu, self.timers);
+        let last = queues.last().map(|q| (q.handle, q.qdisc.kind()));
+        self.attach(queues)?;
+        if let Some((handle, kind)) = last {
+            let rate = shaper.rate.bps();
+            self.sample(handle, QueuePlace::Router, direction, kind, rate);
+        }
+        Ok(())
     }
 
     fn stage(&mut self, parts: stage::StageQueues) -> Result<(), NetlinkError> {

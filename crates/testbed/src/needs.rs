@@ -3,7 +3,7 @@
 //! A kernel may have a feature built in, as a loadable module, or not at all; a trial in a scratch
 //! namespace detects it independently of the version.
 
-use model::cell::{Cell, Loss, Queue};
+use model::cell::{Cell, Local, Loss, Queue};
 use sys::{
     NetlinkError, Netns,
     link::{self, NewLink},
@@ -97,6 +97,9 @@ pub fn needed(cell: &Cell) -> Vec<(Kind, String)> {
     if cell.tunnel.is_some() {
         names.push((Kind::Tunnel, "wireguard".to_owned()));
     }
+    if let Some(local) = &cell.path.local {
+        names.extend(local_needs(local, cell.path.mtu));
+    }
     let groups = std::iter::once(&cell.traffic)
         .chain(&cell.cross)
         .filter_map(|t| t.cc.clone());
@@ -106,6 +109,28 @@ pub fn needed(cell: &Cell) -> Vec<(Kind, String)> {
     names.dedup();
     names
 }
+
+/// Those of the line in front of the near end, and of the router's shapers.
+fn local_needs(local: &Local, mtu: u32) -> Vec<(Kind, String)> {
+    let mut names: Vec<(Kind, String)> = ["htb", "netem"]
+        .map(|name| (Kind::Qdisc, name.to_owned()))
+        .into();
+    for shaper in [local.shape_down, local.shape_up].into_iter().flatten() {
+        let queues = super::queues::shaper(shaper, mtu, Timers::Late);
+        names.extend(
+            queues
+                .iter()
+                .map(|q| (Kind::Qdisc, q.qdisc.kind().to_owned())),
+        );
+    }
+    if local.shape_down.is_some() {
+        names.push((Kind::Action, REDIRECT.to_owned()));
+    }
+    names
+}
+
+/// The kernel's name of the action that sends packets to another device.
+const REDIRECT: &str = "mirred";
 
 fn known() -> Vec<Qdisc> {
     vec![
@@ -213,6 +238,10 @@ impl Scratch {
                 burst_bytes: 10_000,
                 mtu_bytes: None,
             },
+            REDIRECT => {
+                link::create_ifb(&mut nl, &NewLink::named("scratch-ifb"))?;
+                Action::Redirect(link::index(&mut nl, "scratch-ifb")?)
+            }
             _ => Action::DropEvery(2),
         };
         let added = tc::add_matchall(&mut nl, device, Hook::Egress, 1, &[action]);

@@ -33,6 +33,8 @@ pub enum Stage {
     Tunnel(Direction),
     /// The line in front of the near end.
     Local(Direction),
+    /// The shapers of the host behind that line: what it sends, and what it gets.
+    Router,
 }
 
 /// A link between host `n` and host `n + 1` of the plan.
@@ -98,7 +100,7 @@ impl Plan {
         if cell.path.local.is_some() {
             links.extend(local_links(outward, path));
             hosts.extend(["local", "local", THIRD].map(router));
-            first = Stage::Wire;
+            first = Stage::Router;
         }
         let number = if links.iter().any(|l| l.number == 2) {
             9

@@ -4,7 +4,7 @@ mod delay;
 mod discipline;
 
 use model::{
-    cell::{ETHERNET_HEADER, End, EndQdisc, Line, Peak, Queue},
+    cell::{Buffer, ETHERNET_HEADER, End, EndQdisc, Line, Peak, Queue, Shaper},
     units::Rate,
 };
 use sys::tc::{self, Handle, Qdisc};
@@ -87,6 +87,18 @@ pub(crate) fn end(end: &End, mtu: u32, timers: Timers) -> Vec<AttachedQueue> {
                 limit: Some(HOST_FIFO),
             };
             shaped((rate, None), qdisc.unwrap_or(fifo), mtu, timers)
+        }
+    }
+}
+
+/// The queues of a shaper on the router between the two lines, with the kernel's default limits.
+pub(crate) fn shaper(shaper: Shaper, mtu: u32, timers: Timers) -> Vec<AttachedQueue> {
+    let Shaper { rate, queue } = shaper;
+    match queue {
+        Queue::Cake => vec![root(cake(Some(rate), None, mtu))],
+        queue => {
+            let queue = inner(queue, Buffer::Kernel, rate, mtu);
+            shaped((rate, None), queue, mtu, timers)
         }
     }
 }
