@@ -238,6 +238,18 @@ pub struct Traffic {
     pub stop: Option<Duration>,
 }
 
+/// A number of requests, once or again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Batch {
+    /// Consecutive requests of each flow.
+    pub requests: u32,
+    /// Time from the first request of a batch to that of the next, or more if a batch takes longer;
+    /// absent = one batch.
+    #[serde(rename = "every_ns", with = "opt_nanos")]
+    pub every: Option<Duration>,
+}
+
 /// Kind of traffic, with its own parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -255,6 +267,9 @@ pub enum TrafficKind {
     Short {
         /// Bytes of the response.
         size: Bytes,
+        /// Limit of the requests; absent = as many as the time allows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        batch: Option<Batch>,
     },
     /// Probes only, no load.
     Idle,

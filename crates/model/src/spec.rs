@@ -22,6 +22,7 @@ mod load;
 mod matrix;
 pub mod nearest;
 mod place;
+mod profile;
 pub mod quantity;
 mod reason;
 mod reference;
@@ -299,7 +300,7 @@ impl Spec {
     }
 
     fn is_special(&self, name: &str) -> bool {
-        let of_kind = ["rate", "payload", "size", "cc"];
+        let of_kind = ["rate", "payload", "size", "requests", "every", "cc"];
         let of_stage = ["policer_burst", "peak_burst", "shape_queue"];
         let leaf = name.rsplit_once('.').map_or(name, |(_, leaf)| leaf);
         let loads = name.starts_with("traffic.") || name.starts_with("cross.");

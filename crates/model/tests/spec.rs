@@ -293,6 +293,62 @@ fn a_large_matrix_is_quick() {
     assert_eq!(cells(&text).len(), 100_000);
 }
 
+/// Name and keys of each profile, as the reference lists them.
+fn documented_profiles() -> Vec<(String, String)> {
+    let text = reference();
+    let (_, table) = text.split_once("### Profiles").unwrap();
+    let (table, _) = table.split_once("\n## ").unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    rows.map(|row| {
+        let mut cells = row.split(" | ");
+        let bare = |cell: &str| cell.replace(['|', '`'], "").trim().to_owned();
+        let name = bare(cells.next().unwrap());
+        let keys = bare(cells.next().unwrap()).replace(", ", "\n");
+        (name, keys)
+    })
+    .collect()
+}
+
+proptest! {
+    /// A profile is what the reference says, at any time and in any matrix.
+    #[test]
+    fn a_profile_is_the_keys_of_the_reference(
+        (start, span) in (0..9_000u32, prop::option::of(1..5_000u32)),
+        cc in prop::option::of("[a-z]{1,9}"),
+    ) {
+        let documented = documented_profiles();
+        prop_assert_eq!(documented.len(), 4);
+        for (name, keys) in documented {
+            let mut own = format!("start = \"{start}ms\"\n");
+            if let Some(span) = span {
+                own += &format!("stop = \"{}ms\"\n", start + span);
+            }
+            if let Some(cc) = cc.as_ref().filter(|_| name != "call") {
+                own += &format!("cc = \"{cc}\"\n");
+            }
+            let profile = cell(&format!("[[cross]]\nprofile = \"{name}\"\n{own}"));
+            prop_assert_eq!(&profile, &cell(&format!("[[cross]]\n{keys}\n{own}")));
+            let varied = format!("[[cross]]\n{own}[matrix]\n\"cross.0.profile\" = [\"{name}\"]");
+            prop_assert_eq!(cells(&varied)[0].cross.clone(), profile.cross);
+        }
+    }
+}
+
+#[test]
+fn requests_come_in_batches() {
+    let short = |keys: &str| {
+        let text = format!("[traffic]\nkind = \"short\"\nsize = \"9kB\"\n{keys}");
+        match cell(&text).traffic.kind {
+            TrafficKind::Short { batch, .. } => batch.map(|b| (b.requests, b.every)),
+            _ => panic!(),
+        }
+    };
+    assert_eq!(short(""), None);
+    assert_eq!(short("requests = 3"), Some((3, None)));
+    let every = Some(Duration::from_secs(4));
+    assert_eq!(short("requests = 3\nevery = \"4s\""), Some((3, every)));
+}
+
 #[test]
 fn the_reference_is_current() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/spec.md");

@@ -3,6 +3,7 @@
 use std::{io, net::TcpListener, sync::Arc, time::Duration};
 
 use model::{
+    cell::Batch,
     record::{Kind, ShortSample, Stream},
     text,
     text::Text,
@@ -63,6 +64,7 @@ pub(super) struct Requests {
     pub(super) start: Instant,
     pub(super) up: u64,
     pub(super) down: u64,
+    pub(super) batch: Option<Batch>,
 }
 
 impl Requests {
@@ -71,7 +73,12 @@ impl Requests {
     /// # Errors
     /// The guest lacks threads.
     pub(super) fn start(self, listener: TcpListener, connect: Connect) -> io::Result<Load> {
-        let Self { start, up, down } = self;
+        let Self {
+            start,
+            up,
+            down,
+            batch,
+        } = self;
         // An empty response would not show that the request has arrived.
         let bytes = down.max(1);
         let server = Arc::new(RequestServer::new(server::Config {
@@ -97,7 +104,16 @@ impl Requests {
             bytes,
             timeout: TIMEOUT,
             most_bytes: None,
-            most_requests: usize::MAX,
+            most_requests: match batch {
+                Some(batch) if batch.every.is_none() => batch.requests as usize,
+                _ => usize::MAX,
+            },
+            batch: batch.and_then(|batch| {
+                Some(client::Batch {
+                    requests: batch.requests as usize,
+                    every: batch.every?,
+                })
+            }),
         };
         let client = RequestClient::short(connect, |_| vec![0; GREETING], config)?;
         Ok(Load::Short {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::{
-    cell::{Cell, End, EndQdisc, Traffic, TrafficKind, TunnelAt},
+    cell::{Batch, Cell, End, EndQdisc, Traffic, TrafficKind, TunnelAt},
     net::{Direction, Side},
     record::{Flow as Info, FlowKind},
     text,
@@ -63,8 +63,8 @@ impl Site<'_> {
             TrafficKind::Udp { rate, payload } => {
                 (self.constant(start, rate, payload)?, FlowKind::Udp, None)
             }
-            TrafficKind::Short { size } => (
-                self.requests(start, size.0)?,
+            TrafficKind::Short { size, batch } => (
+                self.requests(start, size.0, batch)?,
                 FlowKind::Short,
                 Some(self.congestion()),
             ),
@@ -144,13 +144,18 @@ impl Site<'_> {
         })
     }
 
-    fn requests(&self, start: Instant, size: u64) -> anyhow::Result<Load> {
+    fn requests(&self, start: Instant, size: u64, batch: Option<Batch>) -> anyhow::Result<Load> {
         let (up, down) = match self.direction {
             Direction::Down => (0, size),
             Direction::Up => (size, 0),
         };
         let connect = Box::new(self.connector()?);
-        let requests = Requests { start, up, down };
+        let requests = Requests {
+            start,
+            up,
+            down,
+            batch,
+        };
         Ok(requests.start(self.listen()?, connect)?)
     }
 

@@ -46,6 +46,8 @@ pub const MAX_STEPS: usize = 100_000;
 pub const MAX_QUANTILE: Duration = Duration::from_secs(8);
 /// Longest time for which packets gather.
 pub const MAX_SLOT: Duration = Duration::from_secs(10);
+/// Maximum number of requests of a flow in a batch.
+pub const MAX_REQUESTS: u32 = 1_000_000;
 /// Longest name of a cell.
 pub const MAX_NAME: usize = 100;
 /// Longest name of a congestion control (`TCP_CA_NAME_MAX` includes the terminator).

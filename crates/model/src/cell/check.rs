@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::{
-    Cell, End, LabPath, Traffic, TrafficKind,
+    Batch, Cell, End, LabPath, Traffic, TrafficKind,
     bounds::{
-        MAX_FLOWS, MAX_LOWAT, MAX_MTU, MAX_PAYLOAD, MAX_SIZE, MAX_SOCKET, MIN_MTU_V4, MIN_MTU_V6,
-        MIN_PAYLOAD, MIN_PROBE, MIN_SOCKET, MIN_TIME,
+        MAX_FLOWS, MAX_LOWAT, MAX_MTU, MAX_PAYLOAD, MAX_REQUESTS, MAX_SIZE, MAX_SOCKET, MIN_MTU_V4,
+        MIN_MTU_V6, MIN_PAYLOAD, MIN_PROBE, MIN_SOCKET, MIN_TIME,
     },
     collect::Check,
     field::{Field, Table},
@@ -149,8 +149,13 @@ fn traffic(traffic: &Traffic, table: Table, check: &mut Check) {
             check.rate(Some(rate), table.field("rate"));
             check.count(payload, MIN_PAYLOAD, MAX_PAYLOAD, table.field("payload"));
         }
-        TrafficKind::Short { size } => {
+        TrafficKind::Short { size, batch } => {
             check.size(Some(size), Bytes(1), MAX_SIZE, table.field("size"));
+            if let Some(Batch { requests, every }) = batch {
+                check.count(requests, 1, MAX_REQUESTS, table.field("requests"));
+                let every = every.unwrap_or(MIN_TIME);
+                check.time(every, MIN_TIME, table.field("every"));
+            }
         }
         TrafficKind::Idle => check.count(traffic.flows, 0, 0, table.field("flows")),
     }

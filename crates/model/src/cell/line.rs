@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    Buffer, ETHERNET_HEADER, LabPath, Line, Loss, Quantiles, Queue, RateSteps, Shaper,
-    TunnelStage,
+    Buffer, ETHERNET_HEADER, LabPath, Line, Loss, Quantiles, Queue, RateSteps, Shaper, TunnelStage,
     bounds::{MAX_BUFFER, MAX_QUANTILE, MAX_SLOT, MAX_STEPS, MIN_STEP},
     collect::Check,
     field::Table,

@@ -80,6 +80,10 @@ table! {
         payload_bytes: Option<Parameter<u32>>,
         /// Bytes of a `short` response.
         size_bytes: Option<Parameter<Bytes>>,
+        /// Consecutive requests of each `short` flow; absent = as many as the time allows.
+        requests: Option<Parameter<u32>>,
+        /// Time from one such batch of requests to the next, ns; absent = one batch.
+        every_ns: Option<Parameter<Nanos>>,
         /// Start, ns after the start of the load.
         start_ns: Option<Parameter<Nanos>>,
         /// Stop, ns after the start of the load, or `"unlimited"` if it continues to the end.

@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     cell::{
-        self, CELL_SCHEMA, Cell, EndQdisc, Field, KernelName, LabPath, Queue, Table, Traffic,
-        TrafficKind, TunnelAt, TunnelKind, default,
+        self, Batch, CELL_SCHEMA, Cell, EndQdisc, Field, KernelName, LabPath, Queue, Table,
+        Traffic, TrafficKind, TunnelAt, TunnelKind, default,
     },
     net::{IpVersion, LoadDirection, Side},
     units::{Bytes, Rate, Seed, Share},
@@ -271,6 +271,10 @@ fn competitor(own: &Competitor) -> Traffic {
         },
         CompetitorKind::Short => TrafficKind::Short {
             size: or(&own.size_bytes, Bytes(0)),
+            batch: value(&own.requests).map(|requests| Batch {
+                requests,
+                every: value(&own.every_ns).map(Duration::from),
+            }),
         },
     };
     Traffic {
@@ -304,6 +308,7 @@ fn name(field: Field) -> String {
         "notsent_lowat" => "notsent_lowat_bytes",
         "payload" => "payload_bytes",
         "size" => "size_bytes",
+        "every" => "every_ns",
         leaf => leaf,
     };
     match field.table {

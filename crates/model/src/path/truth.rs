@@ -145,8 +145,11 @@ impl Sourced {
                 competitor.payload_bytes = self.value(payload);
                 CompetitorKind::Udp
             }
-            TrafficKind::Short { size } => {
+            TrafficKind::Short { size, batch } => {
                 competitor.size_bytes = self.value(size);
+                competitor.requests = batch.and_then(|batch| self.value(batch.requests));
+                let every = batch.and_then(|batch| batch.every);
+                competitor.every_ns = every.and_then(|every| self.value(every));
                 CompetitorKind::Short
             }
             TrafficKind::Tcp | TrafficKind::Idle => CompetitorKind::Tcp,

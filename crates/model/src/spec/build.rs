@@ -165,8 +165,13 @@ fn shape(
     path: &LabPath,
 ) -> Option<Option<Rate>> {
     let shape: Found<ShapeText> = view.first(keys)?;
-    Some(shape.value.at(path.line(direction).rate).unwrap_or_else(|| {
-        view.refuse(&shape, Reason::ShareOfNoRate(line::name(direction)));
-        None
-    }))
+    Some(
+        shape
+            .value
+            .at(path.line(direction).rate)
+            .unwrap_or_else(|| {
+                view.refuse(&shape, Reason::ShareOfNoRate(line::name(direction)));
+                None
+            }),
+    )
 }

@@ -12,8 +12,8 @@ use super::{
 use crate::cell::{
     KernelName,
     bounds::{
-        MAX_BUFFER, MAX_FLOWS, MAX_LOWAT, MAX_MTU, MAX_PAYLOAD, MAX_SIZE, MAX_SOCKET, MAX_TIME,
-        MIN_MTU_V4, MIN_PAYLOAD, MIN_PROBE, MIN_SOCKET, MIN_TIME,
+        MAX_BUFFER, MAX_FLOWS, MAX_LOWAT, MAX_MTU, MAX_PAYLOAD, MAX_REQUESTS, MAX_SIZE, MAX_SOCKET,
+        MAX_TIME, MIN_MTU_V4, MIN_PAYLOAD, MIN_PROBE, MIN_SOCKET, MIN_TIME,
     },
 };
 
@@ -221,7 +221,10 @@ pub(super) const KEYS: &[Key] = &[
     key(LOADS, "rate", Kind::SomeRate, Fallback::Needed("needed for `udp`"), "Payload rate of each flow; only for `udp`."),
     key(LOADS, "payload", Kind::Count(MIN_PAYLOAD as u64, MAX_PAYLOAD as u64), Fallback::Integer(1200), "Payload bytes of a datagram; only for `udp`."),
     key(LOADS, "size", Kind::Size(1, MAX_SIZE.0), Fallback::Needed("needed for `short`"), "Size of a response; only for `short`."),
+    key(LOADS, "requests", Kind::MaybeCount(1, MAX_REQUESTS as u64, "unlimited"), Fallback::Text("unlimited"), "Consecutive requests of each flow, which then waits for the next `every`; only for `short`."),
+    key(LOADS, "every", Kind::MaybeTime(MIN_TIME, "once"), Fallback::Text("once"), "Time from the first of these requests to the first of the next ones, or more if they take longer; only with `requests`."),
     key(LOADS, "cc", Kind::Cc, Fallback::Rule("that of the sending end"), "Congestion control of these flows; only for `tcp` and `short`."),
+    key(CROSS, "profile", Kind::Profile, Fallback::Text("none"), "Name of a kind of use, below, in place of `kind`, `direction`, `flows`, `rate`, `payload`, `size`, `requests` and `every`."),
     key(CROSS, "start", ANY, Fallback::Text("0s"), "Start, counted from the start of the load (the warm-up's start)."),
     key(CROSS, "stop", Kind::MaybeTime(Duration::ZERO, "end"), Fallback::Text("end"), "Stop, counted like `start`; `end` is that of the cell."),
 ];

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{
+    profile,
     quantity::{self, ValueError, show_duration},
     scalar::{
         Checked, buffer, cc, count, is, kernel, maybe_time, name, names, not_in_lab, seed, shape,
@@ -28,6 +29,8 @@ pub(super) enum Kind {
     Cc,
     /// A whole number within bounds.
     Count(u64, u64),
+    /// A whole number within bounds, or a keyword for none.
+    MaybeCount(u64, u64, &'static str),
     /// A seed.
     Seed,
     Bool,
@@ -62,6 +65,8 @@ pub(super) enum Kind {
     Switch,
     Directions,
     Load,
+    /// Profile of a competitor.
+    Profile,
 }
 
 const QUEUES: &[(&str, Queue)] = &[
@@ -122,6 +127,10 @@ impl Kind {
             Self::Kernel => kernel(scalar).map(Value::Text),
             Self::Cc => cc(scalar).map(Value::Text),
             Self::Count(low, high) => count(scalar, low, high).map(Value::Count),
+            Self::MaybeCount(_, _, none) if is(scalar, none) => Ok(Value::MaybeCount(None)),
+            Self::MaybeCount(low, high, _) => {
+                count(scalar, low, high).map(|n| Value::MaybeCount(Some(n)))
+            }
             Self::Seed => seed(scalar).map(Value::Count),
             Self::Bool => match scalar {
                 Scalar::Bool(b) => Ok(Value::Bool(*b)),
@@ -171,6 +180,8 @@ impl Kind {
             }
             Self::Switch if *scalar == Scalar::Bool(false) => Ok(Value::Switch(Switch::Off)),
             Self::Switch => word(scalar, SWITCH).map(Value::Switch),
+            Self::Profile if is(scalar, "none") => Ok(Value::Profile(None)),
+            Self::Profile => word(scalar, profile::NAMES).map(|p| Value::Profile(Some(p))),
             Self::Directions => word(scalar, DIRECTIONS).map(Value::Directions),
             _ => {
                 let instead = "use kind = \"short\" or lab exec";
@@ -188,6 +199,14 @@ impl Kind {
             Self::Cc => "name of a congestion control".to_owned(),
             Self::Seed => "whole number from 0; from 2^63 on as text".to_owned(),
             Self::Count(low, high) => format!("whole number, {low} to {high}"),
+            Self::MaybeCount(low, high, none) => {
+                format!("whole number, {low} to {high}, or `\"{none}\"`")
+            }
+            Self::Profile => {
+                let names = names(profile::NAMES);
+                let names = names.iter().map(|name| format!("`\"{name}\"`"));
+                format!("{} or `\"none\"`", names.collect::<Vec<_>>().join(", "))
+            }
             Self::Bool => "`true`, `false`".to_owned(),
             Self::Time(low, _) if low.is_zero() => "duration".to_owned(),
             Self::Time(low, _) => format!("duration, at least {}", show_duration(low)),

@@ -72,11 +72,7 @@ fn local(
 }
 
 /// The router's shaper of a direction in which the path has `rate`; `Some(None)` if there is none.
-fn shaper(
-    view: &mut View<'_>,
-    direction: Direction,
-    rate: Option<Rate>,
-) -> Option<Option<Shaper>> {
+fn shaper(view: &mut View<'_>, direction: Direction, rate: Option<Rate>) -> Option<Option<Shaper>> {
     let keys = |leaf: &str| {
         let own = format!("local.{}.{leaf}", name(direction));
         [own, format!("local.{leaf}")]

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use super::{
+    profile::{self, Profile},
     reason::Reason,
     value::{Load, Value},
     view::{Found, View},
 };
 use crate::{
-    cell::{Traffic, TrafficKind},
+    cell::{Batch, Traffic, TrafficKind},
     net::LoadDirection,
     units::{Bytes, Rate},
 };
@@ -29,11 +30,30 @@ pub(super) fn competing(view: &mut View<'_>, crosses: usize) -> (Vec<usize>, Vec
 }
 
 fn competitor(view: &mut View<'_>, table: &str) -> Option<Traffic> {
+    if let Some(profile) = view.plain::<Option<Profile>>(&format!("{table}.profile"))? {
+        return profiled(view, table, profile);
+    }
     let kind = view.get(&format!("{table}.kind"))?;
     let mut traffic = group(view, table, &kind)?;
     traffic.start = view.plain(&format!("{table}.start"))?;
     traffic.stop = view.plain(&format!("{table}.stop"))?;
     (kind.value != Load::Idle).then_some(traffic)
+}
+
+/// A competitor by its profile, which sets all but its times and its congestion control.
+fn profiled(view: &mut View<'_>, table: &str, profile: Profile) -> Option<Traffic> {
+    let key = |leaf: &str| format!("{table}.{leaf}");
+    let keys = profile::KEYS.iter().map(|leaf| key(leaf));
+    for key in keys.collect::<Vec<_>>() {
+        view.refuse_set(&key, Reason::SetByProfile);
+    }
+    let mut traffic = profile.traffic();
+    if profile.is_tcp() {
+        traffic.cc = view.plain(&key("cc"));
+    }
+    traffic.start = view.plain(&key("start"))?;
+    traffic.stop = view.plain(&key("stop"))?;
+    Some(traffic)
 }
 
 /// Common part of measured and competing traffic.
@@ -72,8 +92,20 @@ fn kind(view: &mut View<'_>, table: &str, load: &Found<Load>) -> Option<TrafficK
         }
         Load::Short => TrafficKind::Short {
             size: needed(view, table, "size", load).unwrap_or(Bytes(1)),
+            batch: batch(view, table)?,
         },
     })
+}
+
+/// The limit of the requests; `Some(None)` if there is none.
+fn batch(view: &mut View<'_>, table: &str) -> Option<Option<Batch>> {
+    let Some(requests) = view.plain::<Option<u64>>(&format!("{table}.requests"))? else {
+        return Some(None);
+    };
+    Some(Some(Batch {
+        requests: u32::try_from(requests).ok()?,
+        every: view.plain(&format!("{table}.every"))?,
+    }))
 }
 
 /// A key required by this kind of traffic.

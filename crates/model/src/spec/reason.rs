@@ -103,6 +103,9 @@ pub enum Reason {
     /// A key that this kind of traffic needs.
     #[error("this kind needs {0}")]
     Needs(String),
+    /// A key of a competitor that has a profile.
+    #[error("the profile sets it; leave one of the two out")]
+    SetByProfile,
     /// A percentage of a rate that the path does not have.
     #[error(
         "is a percentage, but the path has no rate in this direction: this end sends {0}; set path.rate or \

@@ -1,11 +1,15 @@
 //! Reference of the grammar, generated from the table of keys.
 
-use super::keys::{Fallback, KEYS, Key, Section};
+use super::{
+    keys::{Fallback, KEYS, Key, Section},
+    profile,
+};
 
 /// The reference as Markdown: the content of `docs/reference/spec.md`.
 pub fn reference() -> String {
     let tables: Vec<String> = Section::ALL.into_iter().map(table).collect();
-    format!("{HEAD}\n{}\n{TAIL}", tables.join("\n"))
+    let profiles = format!("{PROFILES}{}", profile::rows());
+    format!("{HEAD}\n{}\n{profiles}\n{TAIL}", tables.join("\n"))
 }
 
 const HEAD: &str = "\
@@ -42,6 +46,15 @@ cell.
 - mahimahi: in each line the time, in whole ms, at which one packet of 1500 bytes (1514 with its header) may pass. The rate is the average over parts of 100 ms. The trace starts again after its last line.
 
 A change is made by netlink at its time, which is exact in the lab. A packet that waits already keeps its time, so a rate must be at least 64 kbit/s; an outage in a trace has that rate.
+";
+
+const PROFILES: &str = "\
+### Profiles
+
+`profile = \"web\"` and the like stand for the keys of this table, beside which only `start`, `stop` and `cc` can be set. They are not real traffic: sizes, times and rates are constant, and nothing adapts but TCP.
+
+| profile | the same as | source |
+|---|---|---|
 ";
 
 const TAIL: &str = "\

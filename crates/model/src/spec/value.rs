@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use super::steps::StepsText;
+use super::{profile::Profile, steps::StepsText};
 use crate::{
     cell::{EndQdisc, Loss, Quantiles, Queue, TunnelAt, TunnelKind},
     net::IpVersion,
@@ -77,8 +77,8 @@ pub(super) enum ShapeText {
 }
 
 impl ShapeText {
-    /// The shaper's rate on a line of this rate, if there is a shaper; `None` if it is a share of no
-    /// rate. A share is at least one bit per second.
+    /// The shaper's rate on a line of this rate, if there is a shaper; `None` if it is a share of
+    /// no rate. A share is at least one bit per second.
     pub(super) fn at(self, line: Option<Rate>) -> Option<Option<Rate>> {
         match self {
             Self::None => Some(None),
@@ -127,7 +127,7 @@ macro_rules! values {
 }
 
 values! {
-    Text(String), Count(u64), Bool(bool), Time(Duration), MaybeTime(Option<Duration>),
+    Text(String), Count(u64), MaybeCount(Option<u64>), Profile(Option<Profile>), Bool(bool), Time(Duration), MaybeTime(Option<Duration>),
     Rate(Option<Rate>), Size(Option<Bytes>), Share(Share), Loss(Loss), Buffer(BufferText),
     Shape(ShapeText), Queue(Queue), Qdisc(EndQdisc), Ip(IpVersion), At(TunnelAt),
     Steps(StepsText), Quantiles(Option<Quantiles>),

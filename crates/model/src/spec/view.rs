@@ -79,6 +79,13 @@ impl View<'_> {
         }
     }
 
+    /// Rejects the value of a key that must not be set.
+    pub(super) fn refuse_set(&mut self, name: &str, reason: Reason) {
+        if let Some(place) = self.entry(name).map(|entry| entry.place) {
+            self.problems.add(place, name, reason);
+        }
+    }
+
     /// Rejects a value.
     pub(super) fn refuse<T>(&mut self, found: &Found<T>, reason: Reason) {
         self.problems.add(found.place, &found.key, reason);

@@ -72,6 +72,13 @@ pub fn write(cell: &Cell) -> String {
     spec.0
 }
 
+/// The keys of a competing group.
+pub(super) fn keys_of(traffic: &Traffic) -> String {
+    let mut keys = Writer(String::new());
+    keys.load(traffic);
+    keys.0
+}
+
 /// Writer of lines.
 struct Writer(String);
 
@@ -182,7 +189,13 @@ impl Writer {
                 self.quoted("rate", rate);
                 self.plain("payload", payload);
             }
-            TrafficKind::Short { size } => self.quoted("size", size),
+            TrafficKind::Short { size, batch } => {
+                self.quoted("size", size);
+                if let Some(batch) = batch {
+                    self.plain("requests", batch.requests);
+                    self.optional("every", batch.every.map(show_duration), "once");
+                }
+            }
             TrafficKind::Tcp | TrafficKind::Idle => {}
         }
         if let Some(directions) = LoadDirection::of(&traffic.directions) {

@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use model::{
     cell::{
-        Buffer, CELL_SCHEMA, Cell, End, EndQdisc, Ends, KernelName, LabPath, Line, Local, Loss,
-        Peak, Policer, Quantile, Quantiles, Queue, RateStep, RateSteps, Shaper, Traffic, TrafficKind,
-        Tunnel, TunnelAt, TunnelKind, TunnelStage,
+        Batch, Buffer, CELL_SCHEMA, Cell, End, EndQdisc, Ends, KernelName, LabPath, Line, Local,
+        Loss, Peak, Policer, Quantile, Quantiles, Queue, RateStep, RateSteps, Shaper, Traffic,
+        TrafficKind, Tunnel, TunnelAt, TunnelKind, TunnelStage,
         bounds::{MAX_LOWAT, MAX_SIZE, MAX_SOCKET, MAX_TIME, MIN_PROBE, MIN_TIME},
     },
     net::{Direction, IpVersion},
@@ -287,12 +287,18 @@ fn end() -> impl Strategy<Value = End> {
     })
 }
 
+fn batch() -> impl Strategy<Value = Batch> {
+    let every = option::of(time(MIN_TIME, MAX_TIME));
+    (1..=1_000_000u32, every).prop_map(|(requests, every)| Batch { requests, every })
+}
+
 /// Traffic that loads the path, without probes and times.
 fn load() -> impl Strategy<Value = Traffic> {
     let kind = prop_oneof![
         Just(TrafficKind::Tcp),
         (rate(), 32..=65_507u32).prop_map(|(rate, payload)| TrafficKind::Udp { rate, payload }),
-        size(1, MAX_SIZE.0).prop_map(|size| TrafficKind::Short { size }),
+        (size(1, MAX_SIZE.0), option::of(batch()))
+            .prop_map(|(size, batch)| TrafficKind::Short { size, batch }),
     ];
     let directions = subsequence(vec![Direction::Down, Direction::Up], 1..=2);
     (kind, directions, 1..=400u32, option::of(cc())).prop_map(|(kind, directions, flows, cc)| {

@@ -151,6 +151,7 @@ fn measure<S: Service>(
         timeout: TIMEOUT,
         most_bytes: left(bench),
         most_requests: MAX,
+        batch: None,
     };
     let zero = Instant::now();
     let client = start(*agreed, bench.target(&task.layer), config)?;

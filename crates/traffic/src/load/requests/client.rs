@@ -21,7 +21,7 @@ use super::{
 };
 use crate::spawn;
 
-pub use super::exchange::Config;
+pub use super::exchange::{Batch, Config};
 
 /// Maximum requests of a load; each one is stored.
 pub const MAX: usize = 20_000;
@@ -177,7 +177,8 @@ fn run(config: Config, shared: &Shared, mut request: impl FnMut(&Open) -> io::Re
     let enough = enough.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX));
     let most = enough.min(config.most_requests);
     config.start.wait();
-    for _ in 0..most {
+    for number in 0..most {
+        config.wait_for(number, &shared.stopped);
         if shared.stopped.load(Ordering::Relaxed) || failures >= FAILURES {
             return;
         }

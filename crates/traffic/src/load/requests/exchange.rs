@@ -28,6 +28,43 @@ pub struct Config {
     pub most_bytes: Option<u64>,
     /// Maximum number of requests.
     pub most_requests: usize,
+    /// Pauses between them; absent = none.
+    pub batch: Option<Batch>,
+}
+
+/// Requests that come in batches.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch {
+    /// Requests of a batch.
+    pub requests: usize,
+    /// Time from the start of a batch to that of the next; at once if that has passed.
+    pub every: Duration,
+}
+
+/// Longest time in which a client that waits does not notice that it was stopped.
+const SLICE: Duration = Duration::from_millis(10);
+
+impl Config {
+    /// Time of the request of this number, if it is the first of a batch that is not the first.
+    fn due(&self, number: usize) -> Option<Instant> {
+        let batch = self.batch?;
+        let round = number.checked_div(batch.requests)?;
+        let first = round > 0 && number % batch.requests == 0;
+        let rounds = u32::try_from(round).unwrap_or(u32::MAX);
+        first.then(|| self.start.after(batch.every.saturating_mul(rounds)))
+    }
+
+    /// Waits for the time of the request of this number, or until `stopped`.
+    pub(super) fn wait_for(&self, number: usize, stopped: &AtomicBool) {
+        let Some(due) = self.due(number) else { return };
+        loop {
+            let now = Instant::now();
+            if now >= due || stopped.load(Ordering::Relaxed) {
+                return;
+            }
+            now.after(SLICE).min(due).wait();
+        }
+    }
 }
 
 /// A request that was answered. Times are from its start.

@@ -71,6 +71,7 @@ impl Served {
             timeout: Duration::from_secs(10),
             most_bytes: Some(self.bytes * 20),
             most_requests: client::MAX,
+            batch: None,
         }
     }
 }
@@ -263,6 +264,39 @@ fn a_request_that_uploads_is_answered_when_all_of_it_has_come() {
     assert_eq!((answered.exchanges.len(), answered.failed), (3, 0));
     served.server.finish();
     assert_eq!(served.server.bytes(), 3);
+}
+
+#[test]
+fn batches_begin_at_their_times_and_end_when_stopped() {
+    const EVERY: Duration = Duration::from_millis(100);
+    let served = Served::start(config(Service::Short, 1));
+    let address = served.address;
+    let connect = Box::new(move || TcpStream::connect(address));
+    let start = Instant::now();
+    let config = client::Config {
+        start,
+        batch: Some(client::Batch {
+            requests: 2,
+            every: EVERY,
+        }),
+        most_bytes: None,
+        ..served.requests()
+    };
+    let client = RequestClient::short(connect, |_| vec![0; 4], config).unwrap();
+    while client.so_far().exchanges.len() < 5 && client.so_far().failed == 0 {
+        Instant::now().after(Duration::from_millis(1)).wait();
+    }
+    let answered = client.finish(Duration::ZERO);
+    let began: Vec<i64> = answered
+        .exchanges
+        .iter()
+        .map(|e| e.began.since(start))
+        .collect();
+    for (number, began) in began.iter().enumerate() {
+        let due = EVERY.as_nanos() as i64 * (number as i64 / 2);
+        assert!(*began >= due, "request {number} at {began} ns");
+    }
+    served.server.finish();
 }
 
 /// An upload that the end of a cell cut off counted as answered, and as a quick one.
