@@ -27,11 +27,12 @@ def plain(device):
 
 
 def open_device(name):
+    # Before `bind`, which fails later on a device that is down.
+    subprocess.run(["ip", "link", "set", "dev", name, "promisc", "on", "up"], check=True)
     device = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     device.bind((name, 0))
     device.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
     device.setblocking(False)
-    subprocess.run(["ip", "link", "set", "dev", name, "promisc", "on", "up"], check=True)
     return device
 
 

@@ -2,15 +2,21 @@
 
     a 198.18.1.2, fd77:1::2 --veth-- r --veth-- b 198.18.2.2, fd77:2::2
 
-Each host has its own /run, where WireGuard's processes keep their sockets. Nothing has a route out of
-this machine. The hosts are processes that sleep: when they end, the kernel removes all that was made.
+With a line there is a fourth, l, between r and b, where `line.py` adds delay and loss. Each host
+has its own /run, where WireGuard's processes keep their sockets. Nothing has a route out of this
+machine. The hosts are processes that sleep: when they end, the kernel removes all that was made.
 They, and all that runs in them, end with the program that made them, also if that is killed.
 """
-import contextlib, os, subprocess, time
+import contextlib, os, subprocess, sys, time
 
 LIFETIME_S = 1800
+LINE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "line.py")
 UNDERLAY = {4: {"a": "198.18.1.2", "b": "198.18.2.2"}, 6: {"a": "fd77:1::2", "b": "fd77:2::2"}}
 TUNNEL = {"a": "198.19.0.1", "b": "198.19.0.2"}
+# Real-time processes are stopped for 50 ms in a second where they take all of a processor
+# (sched_rt_runtime_us), which a line must not show; those with a deadline are not.
+DEADLINE = ["chrt", "-R", "-d", "--sched-runtime", "4000000", "--sched-deadline", "5000000",
+            "--sched-period", "5000000", "0"]
 # A child dies with its parent.
 BOUND = ["setpriv", "--pdeathsig", "KILL", "--"]
 HOST = ("mount -t tmpfs none /run && mkdir -p /run/wireguard && ip link set lo up && echo ready && "
@@ -26,14 +32,14 @@ def run(*words, given=None):
 
 
 class Hosts:
-    """The hosts a, r and b, and the processes in them."""
+    """The hosts and the processes in them, each of which begins with the words `first`."""
 
-    def __init__(self):
-        self.holders, self.started = {}, []
+    def __init__(self, first=()):
+        self.holders, self.started, self.first = {}, [], list(first)
 
     def enter(self, host, *words):
         """The command line that runs a command in a host."""
-        return ["nsenter", "-t", str(self.holders[host].pid), "-n", "-m", "--", *words]
+        return ["nsenter", "-t", str(self.holders[host].pid), "-n", "-m", "--", *self.first, *words]
 
     def on(self, host, *words, given=None):
         return run(*self.enter(host, *words), given=given)
@@ -53,16 +59,17 @@ class Hosts:
             time.sleep(0.1)
         raise RuntimeError(f"{what}: not within {seconds} s")
 
-    def open(self):
-        for host in "rab":
+    def open(self, line=False):
+        for host in "rabl" if line else "rab":
             holder = subprocess.Popen([*BOUND, "unshare", "-n", "-m", "sh", "-c", HOST], stdin=subprocess.DEVNULL,
                                       stdout=subprocess.PIPE, text=True)
             self.holders[host] = holder
             if holder.stdout.readline().strip() != "ready":
                 raise RuntimeError("cannot make a network namespace: root is needed")
         for number, host in enumerate("ab", 1):
-            pid = str(self.holders[host].pid)
-            self.on("r", "ip", "link", "add", f"r-{host}", "type", "veth", "peer", "name", "eth0", "netns", pid)
+            self.join("r", f"r-{host}", "l" if line and host == "b" else host)
+            if line and host == "b":
+                self.join("l", "l-b", "b")
             for at, device, last in ((host, "eth0", 2), ("r", f"r-{host}", 1)):
                 self.on(at, "ip", "address", "add", f"198.18.{number}.{last}/24", "dev", device)
                 self.on(at, "ip", "address", "add", f"fd77:{number}::{last}/64", "dev", device, "nodad")
@@ -70,8 +77,21 @@ class Hosts:
             self.on(host, "ip", "route", "add", "default", "via", f"198.18.{number}.1")
             self.on(host, "ip", "-6", "route", "add", "default", "via", f"fd77:{number}::1")
         self.on("r", "sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1")
-        self.await_("the path", "a", "ping", "-c1", "-W1", UNDERLAY[4]["b"])
-        self.await_("the path", "a", "ping", "-c1", "-W1", UNDERLAY[6]["b"])
+        if not line:
+            for family in (4, 6):
+                self.await_("the path", "a", "ping", "-c1", "-W1", UNDERLAY[family]["b"])
+
+    def join(self, one, device, other):
+        """A cable from a device of a host to the device eth0 of another."""
+        peer = str(self.holders[other].pid)
+        self.on(one, "ip", "link", "add", device, "type", "veth", "peer", "name", "eth0", "netns", peer)
+
+    def line(self, *options):
+        """Starts the line between r and b, for which all devices must send frames as on a wire."""
+        for host, device in (("a", "eth0"), ("r", "r-a"), ("r", "r-b"), ("b", "eth0")):
+            self.on(host, sys.executable, LINE, "--plain", device)
+        self.start("l", *(DEADLINE if self.first else []), sys.executable, LINE, "eth0", "l-b", *options)
+        self.await_("the line", "a", "ping", "-c1", "-W1", UNDERLAY[4]["b"])
 
     def close(self):
         for child in reversed(self.started):
@@ -84,6 +104,15 @@ class Hosts:
         """A token bucket in the way out of a device, with a FIFO of so long a delay."""
         self.on(host, "tc", "qdisc", "replace", "dev", device, "root", "tbf", "rate", f"{mbit}mbit",
                 "burst", "16kb", "latency", f"{latency_ms}ms")
+
+    def shape_htb(self, host, device, mbit, latency_ms):
+        """The same by a class of a hierarchical token bucket."""
+        limit = int(mbit * 1e6 / 8 * latency_ms / 1e3)
+        for words in (("qdisc", "replace", "dev", device, "root", "handle", "1:", "htb", "default", "1"),
+                      ("class", "replace", "dev", device, "parent", "1:", "classid", "1:1", "htb",
+                       "rate", f"{mbit}mbit", "burst", "16kb", "cburst", "16kb"),
+                      ("qdisc", "replace", "dev", device, "parent", "1:1", "bfifo", "limit", str(limit))):
+            self.on(host, "tc", *words)
 
     def tunnel(self, program, family, mtu):
         """A WireGuard tunnel between a and b by a userspace program, over IPv4 or IPv6."""
@@ -110,10 +139,13 @@ class Hosts:
 
 
 @contextlib.contextmanager
-def hosts():
-    made = Hosts()
+def hosts(first=(), line=None):
+    """The hosts, with the options of a line between r and b if there is one."""
+    made = Hosts(first)
     try:
-        made.open()
+        made.open(line is not None)
+        if line is not None:
+            made.line(*line)
         yield made
     finally:
         made.close()
