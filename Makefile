@@ -147,6 +147,11 @@ real: build ## real tunnels over shapers between namespaces (as root, 1.5 h)
 	@scripts/setup real
 	bench/real
 
+.PHONY: real-twin
+real-twin: build kernel ## remedies that are really set against what twins predict (as root, 1 h)
+	@scripts/setup real
+	bench/real-twin/run
+
 .PHONY: interruptions
 interruptions: build kernel ## interrupt CASES (default 1000) changes of random hosts
 	PATHTWIN_TUNE_CASES=$(or $(CASES),1000) $(CARGO) test $(CARGO_FLAGS) -p pathtwin-tune --test interruptions
