@@ -20,7 +20,7 @@ use crate::error::TwinError;
 pub(super) const RATES: [f64; 2] = [1e3, 1e12];
 
 /// Bytes of a full packet with its Ethernet header.
-const FULL_PACKET: f64 = 1514.0;
+pub(super) const FULL_PACKET: f64 = 1514.0;
 
 /// Capacity of a buffer that nothing filled: the assumed value and the maximum, as multiples of its
 /// observed content.
@@ -65,12 +65,7 @@ impl LineMoments {
         let rises = dir.rises().unwrap_or_default();
         let queues = queues(&rises);
         let policed = queues.first() == Some(&Queue::Policer);
-        let behind = QueueMoments {
-            managed: queues.first().is_some_and(|q| *q != Queue::Fifo),
-            is_fair: matches!(queues.first(), Some(Queue::FqCodel | Queue::Cake)),
-            full_us: full_us(&rises),
-            packet_us: FULL_PACKET * 8e6 / rate_bps.value,
-        };
+        let behind = QueueMoments::of(&rises, rate_bps.value);
         let loss = LossMoments::of(dir, rtt_s, policed, &behind);
         sane("a share of loss", loss.share.value, 0.0, 0.9)?;
         if loss.packets == 0.0 {

@@ -2,10 +2,15 @@
 
 use analysis::{
     models,
-    view::{Datagrams, DirectionView, Load, Steady},
+    view::{Datagrams, DirectionView, Load, Rises, Steady},
 };
+use model::cell::Queue;
 
-use super::estimate::Estimate;
+use super::{
+    estimate::Estimate,
+    line::FULL_PACKET,
+    queue::{full_us, queues},
+};
 
 /// A load below this share of the path's capacity does not fill its queue most of the time.
 const UNFILLED: f64 = 0.8;
@@ -94,16 +99,27 @@ impl LossMoments {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueMoments {
     /// True if it drops before it is full.
-    pub(super) managed: bool,
+    managed: bool,
     /// True if it serves flows in turn.
-    pub(super) is_fair: bool,
+    is_fair: bool,
     /// Delay of the full queue, µs, if known.
-    pub(super) full_us: Option<f64>,
+    full_us: Option<f64>,
     /// Time of a full packet on the line, µs.
-    pub(super) packet_us: f64,
+    packet_us: f64,
 }
 
 impl QueueMoments {
+    /// The likeliest queue by the delay that loads add, on a line of this rate.
+    pub(super) fn of(rises: &Rises, rate_bps: f64) -> Self {
+        let queue = queues(rises).first().copied();
+        Self {
+            managed: queue.is_some_and(|queue| queue != Queue::Fifo),
+            is_fair: matches!(queue, Some(Queue::FqCodel | Queue::Cake)),
+            full_us: full_us(rises),
+            packet_us: FULL_PACKET * 8e6 / rate_bps.max(1.0),
+        }
+    }
+
     /// Smallest rise of the round trip at which it may have dropped a packet, µs; `None` if any
     /// packet may be the queue's.
     fn drops_from_us(&self) -> Option<f64> {

@@ -12,7 +12,7 @@ use super::{
     LineMoments, Moments,
     estimate::Estimate,
     line::{self, RATES},
-    loss::{LossMoments, most_by_tcp},
+    loss::{LossMoments, QueueMoments, most_by_tcp},
 };
 
 /// Share of the rate of the path below that a tunnel carries at least, if nothing but its headers
@@ -98,7 +98,7 @@ impl StageMoments {
     fn of(inside: &DirectionView<'_>, wire: Wire, rtt_s: f64, below: &LineMoments) -> Self {
         Self {
             rate_bps: rate(inside, wire, below),
-            loss: loss(inside, rtt_s, &below.loss),
+            loss: loss(inside, rtt_s, below),
         }
     }
 
@@ -134,8 +134,11 @@ fn rate(inside: &DirectionView<'_>, wire: Wire, below: &LineMoments) -> Option<E
 /// The loss of the tunnel beyond that of the path below it, if both intervals are apart: a packet
 /// passes both, one after the other. TCP in the tunnel bounds it: a processor that has too much to
 /// do loses datagrams at rates at which TCP, which sends what arrives, loses none.
-fn loss(inside: &DirectionView<'_>, rtt_s: f64, below: &LossMoments) -> Option<Estimate> {
-    let found = LossMoments::of(inside, rtt_s, false).share;
+fn loss(inside: &DirectionView<'_>, rtt_s: f64, line: &LineMoments) -> Option<Estimate> {
+    let (below, below_bps) = (&line.loss, line.rate_bps.value);
+    let rises = inside.rises().unwrap_or_default();
+    let queue = QueueMoments::of(&rises, below_bps);
+    let found = LossMoments::of(inside, rtt_s, false, &queue).share;
     let most = most_by_tcp(inside, rtt_s).min(MOST_LOSS);
     if !found.value.is_finite() || found.low.min(most) <= below.share.high {
         return None;
