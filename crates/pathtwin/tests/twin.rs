@@ -1,5 +1,6 @@
-//! `pathtwin twin`, as far as it needs no lab; the search itself is tested in `twin`, and with the
-//! lab by `lab accuracy --twins`.
+//! `pathtwin twin`: its output and exit codes, and with the real lab one path that it recovers and
+//! one that only iperf3 measured. The search itself is tested in `twin`, its accuracy by `lab
+//! accuracy --twins`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 #![cfg(feature = "lab")]
@@ -8,10 +9,12 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::{pathtwin, text};
+use common::{kernel, pathtwin, program, spec, text};
 use corpus::compose::{self, Scene};
 use model::{
+    cell::Buffer,
     net::Direction,
+    path::{Limit, Loss, Parameter, Source},
     run::Run,
     spec::Spec,
     twin::{Twin, TwinVerdict},
@@ -94,4 +97,206 @@ fn a_file_that_is_not_a_run_is_a_usage_error() {
     let path = folder.path().join("run.json");
     std::fs::write(&path, "{}").unwrap();
     assert_eq!(by_arithmetic(&[], &path).status.code(), Some(2));
+}
+
+/// 10 Mbit/s, 20 ms, a queue of 50 kB (two bandwidth-delay products), loss of 0.5 %.
+const LINE: &str = r#"
+name = "line"
+[path]
+rtt = "20ms"
+rate = "10mbit"
+buffer = "50kB"
+loss = "0.5%"
+"#;
+
+/// The Run of a lab path by the quick plan.
+fn measured(line: &str) -> Vec<u8> {
+    let (_folder, path) = spec(line);
+    let output = pathtwin()
+        .args(["measure", "--quick", "--no-store", "--output", "json"])
+        .arg("--lab")
+        .arg(path)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    output.stdout
+}
+
+/// Returns true if the interval of a parameter holds a value.
+fn holds<T: Clone>(parameter: &Parameter<T>, of: impl Fn(T) -> f64, truth: f64) -> bool {
+    let bounds = parameter.low.clone().zip(parameter.high.clone());
+    let (low, high) = bounds.expect("an interval");
+    (of(low)..=of(high)).contains(&truth)
+}
+
+fn bps(limit: Limit<model::units::Rate>) -> f64 {
+    limit.bound().expect("a rate").bps() as f64
+}
+
+fn bytes(buffer: Buffer) -> f64 {
+    match buffer {
+        Buffer::Bytes(bytes) => bytes.0 as f64,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The files of a folder and below it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    let mut all: Vec<PathBuf> = entries
+        .flat_map(|entry| match entry.path() {
+            path if path.is_dir() => files(&path),
+            path => vec![path],
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn a_lab_path_is_recovered_and_the_second_twin_is_the_same_document_from_the_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.json");
+    std::fs::write(&run, measured(LINE)).unwrap();
+    let (kernel, cache) = (kernel(), folder.path().join("cache"));
+    let fitted = || {
+        let output = pathtwin()
+            .args(["twin", "--budget-time", "15s", "--output", "json"])
+            .arg(&run)
+            .env("PATHTWIN_KERNEL", &kernel)
+            .env("PATHTWIN_CACHE", &cache)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        output.stdout
+    };
+    let first = fitted();
+    let known = files(&cache);
+    let twin = Twin::parse(&first).unwrap();
+    assert!(
+        twin.effort.runs > 0 && twin.effort.failed == 0,
+        "{:?}",
+        twin.effort
+    );
+    for direction in [Direction::Down, Direction::Up] {
+        let line = twin.path.underlay.line(direction);
+        assert!(
+            holds(line.rate_bps.as_ref().unwrap(), bps, 10e6),
+            "{line:?}"
+        );
+        assert!(
+            holds(line.buffer.as_ref().unwrap(), bytes, 50e3),
+            "{line:?}"
+        );
+        let Some(Loss::Random { share }) = &line.loss else {
+            panic!("{line:?}");
+        };
+        assert!(holds(share, |s| s.get(), 0.005), "{line:?}");
+    }
+    assert!(fitted() == first, "another document");
+    assert_eq!(files(&cache), known, "something was run again");
+}
+
+/// What iperf3 measures of a path between a server of iperf3 and this program, both in the lab.
+fn through_iperf3(line: &str) -> Run {
+    let (_folder, path) = spec(line);
+    let (_copy, program) = program();
+    let output = pathtwin()
+        .args(["lab", "exec"])
+        .arg(path)
+        .args(["--on", "server", "--", "iperf3", "-s"])
+        .args(["--on", "client", "--"])
+        .arg(program)
+        .args(["measure", "--quick", "--no-store", "--output", "json"])
+        .arg("iperf3://server")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let out = text(&output.stdout);
+    // The server's output is first, and may go on.
+    let document = &out[out.find("{\n").expect("a document")..];
+    let mut values = serde_json::Deserializer::from_str(document).into_iter();
+    let value: serde_json::Value = values.next().unwrap().unwrap();
+    Run::parse(&serde_json::to_vec(&value).unwrap()).unwrap()
+}
+
+fn width(parameter: &Parameter<Limit<model::units::Rate>>) -> f64 {
+    let [low, high] = [parameter.low, parameter.high].map(|bound| bps(bound.unwrap()));
+    (high - low) / bps(parameter.value)
+}
+
+#[test]
+fn a_path_that_only_iperf3_measured_has_wider_intervals_and_says_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = kept(folder.path(), &through_iperf3(LINE));
+    let json = by_arithmetic(&["--output", "json"], &run);
+    assert!(json.status.success(), "{}", text(&json.stderr));
+    let less = Twin::parse(&json.stdout).unwrap();
+    std::fs::write(&run, measured(LINE)).unwrap();
+    let full = Twin::parse(&by_arithmetic(&["--output", "json"], &run).stdout).unwrap();
+    for direction in [Direction::Down, Direction::Up] {
+        let [less, full] = [&less, &full].map(|twin| twin.path.underlay.line(direction));
+        let [rate, known] = [less, full].map(|line| line.rate_bps.as_ref().unwrap());
+        assert!(width(rate) > 3.0 * width(known), "{rate:?} {known:?}");
+        let [delay, known] = [less, full].map(|line| line.delay_ns.as_ref().unwrap());
+        assert!(delay.low < known.low, "{delay:?} {known:?}");
+        assert!(holds(delay, |ns| ns.0 as f64, 10e6), "{delay:?}");
+        assert_eq!(less.buffer.as_ref().unwrap().source, Source::Assumed);
+        assert_eq!(full.buffer.as_ref().unwrap().source, Source::Measured);
+        let Some(Loss::Random { share }) = &less.loss else {
+            panic!("{less:?}");
+        };
+        assert!(holds(share, |s| s.get(), 0.005), "{share:?}");
+        assert!(share.high.unwrap().get() < 0.05, "{share:?}");
+    }
+    for said in [
+        "no latency probes without load",
+        "no UDP load above the path's capacity",
+        "loss outside of the queue is unknown",
+        "no load shows the size of the queue",
+    ] {
+        let note = |twin: &Twin| twin.notes.iter().any(|n| n.to_string().contains(said));
+        assert!(note(&less) && !note(&full), "{said}");
+    }
+}
+
+/// 20 Mbit/s, of which the tunnel gets 10 with all its headers.
+const TUNNEL: &str = r#"
+name = "half"
+[path]
+rtt = "20ms"
+rate = "20mbit"
+[tunnel]
+kind = "wireguard"
+rate = "10mbit"
+"#;
+
+#[test]
+fn a_tunnel_at_half_of_the_rate_of_its_path_is_recovered_as_a_stage() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.json");
+    std::fs::write(&run, measured(TUNNEL)).unwrap();
+    let output = by_arithmetic(&["--output", "json"], &run);
+    let twin = Twin::parse(&output.stdout).unwrap();
+    let tunnel = twin.path.tunnel.as_ref().unwrap();
+    for (stage, line) in [
+        (&tunnel.down, &twin.path.underlay.down),
+        (&tunnel.up, &twin.path.underlay.up),
+    ] {
+        assert!(
+            holds(stage.rate_bps.as_ref().unwrap(), bps, 10e6),
+            "{stage:?}"
+        );
+        assert!(
+            holds(line.rate_bps.as_ref().unwrap(), bps, 20e6),
+            "{line:?}"
+        );
+        assert_eq!(stage.loss, None);
+    }
+    let shown = text(&by_arithmetic(&[], &run).stdout);
+    assert!(shown.contains("rate of the tunnel"), "{shown}");
+    assert!(
+        shown.lines().all(|line| line.chars().count() <= 80),
+        "{shown}"
+    );
 }

@@ -11,9 +11,9 @@ use model::{
 
 use crate::moments::{Estimate, LineMoments, Moments, StageMoments};
 
-/// Smallest buffer that a path may have, bytes: ten full packets of Ethernet, or three of a larger
-/// MTU, as a stage of the lab must hold one of each path.
+/// Smallest buffer that a path may have, bytes: ten full packets of Ethernet ...
 const MIN_BUFFER: f64 = 15_140.0;
+/// ... or so many of a larger MTU: a queue has to hold one, and TCP sends several at once.
 const MIN_PACKETS: f64 = 3.0;
 /// Largest buffer that the kernel's queues count.
 const MAX_BUFFER: f64 = u32::MAX as f64;

@@ -385,3 +385,29 @@ fn each_recipe_that_does_nothing_says_why_and_where_it_would_do_something() {
         }
     }
 }
+
+/// TCP only, without probes, counts of segments and round trips under load.
+#[test]
+fn a_run_through_iperf3_gets_advice_that_says_what_the_run_lacks() {
+    let mut run = compose::run(&scene(100.0, 0.0), 7);
+    run.samples.retain(|s| s.key.step == StepKind::Tcp);
+    for sample in &mut run.samples {
+        sample.probes = None;
+        for flow in sample.tcp.iter_mut().flat_map(|t| &mut t.flows) {
+            (flow.segments, flow.rtt_p50_us, flow.rtt_p95_us) = (None, None, None);
+        }
+    }
+    let fit = Fit::prepare(&run, Budget(Duration::from_secs(600)), "test").unwrap();
+    let twin = fit.search(&mut Lab::new()).unwrap();
+    assert!(twin.effort.runs > 0);
+    let advice = advise(&twin, objective(Goal::Balanced, &[]), &mut Lab::new());
+    let notes: Vec<String> = advice.notes.iter().map(ToString::to_string).collect();
+    for part in [
+        "no latency probes without load",
+        "no UDP load above the path's capacity",
+        "loss outside of the queue is unknown",
+        "no load shows the size of the queue",
+    ] {
+        assert!(notes.iter().any(|n| n.contains(part)), "{part}: {notes:?}");
+    }
+}
