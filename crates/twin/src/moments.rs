@@ -73,12 +73,12 @@ impl Moments {
         let mut notes = Vec::new();
         let rtt_s = rtt(&view, &mut notes).ok_or_else(|| lacks(vec![Missing::BaseRtt]))?;
         estimate::sane("a round trip in seconds", rtt_s.value, 1e-6, 60.0)?;
-        let tunnel = TunnelMoments::of(&top, view.layer);
         let wire = view.wire();
         let mut line =
             |direction| LineMoments::of(&view.direction(direction), rtt_s.value, wire, &mut notes);
         let (down, up) = (line(Direction::Down)?, line(Direction::Up)?);
-        let mut known = Self {
+        let tunnel = TunnelMoments::of(&top, view.layer, rtt_s.value, [&down, &up], &mut notes);
+        Ok(Self {
             layer: view.layer,
             family: view.family,
             tunnel,
@@ -88,9 +88,7 @@ impl Moments {
             down,
             up,
             notes,
-        };
-        known.add_stages(&top);
-        Ok(known)
+        })
     }
 }
 

@@ -9,9 +9,8 @@ use model::{
 };
 
 use super::{
-    LineMoments, Moments,
     estimate::Estimate,
-    line::{self, RATES},
+    line::{self, LineMoments, RATES},
     loss::{LossMoments, QueueMoments, most_by_tcp},
 };
 
@@ -59,37 +58,36 @@ impl TunnelMoments {
         }
     }
 
-    pub(super) fn of(top: &View<'_>, measured: Layer) -> Option<Self> {
-        (top.layer == Layer::Tunnel).then(|| Self {
+    /// The tunnel `top`, if it is one. Where the path below it was `measured`, `down` and `up` are
+    /// its lines, and what they do not explain becomes a stage.
+    pub(super) fn of(
+        top: &View<'_>,
+        measured: Layer,
+        rtt_s: f64,
+        [down, up]: [&LineMoments; 2],
+        notes: &mut Vec<Text>,
+    ) -> Option<Self> {
+        let tunnel = Self {
             mtu: top.mtu_bytes(),
             family: top.family,
             beside_underlay: measured == Layer::Underlay,
             down: StageMoments::default(),
             up: StageMoments::default(),
-        })
-    }
-}
-
-impl Moments {
-    /// Adds what the path below, which these are, does not explain of the tunnel `top`.
-    pub(super) fn add_stages(&mut self, top: &View<'_>) {
-        let Some(mut tunnel) = self.tunnel.filter(|tunnel| tunnel.beside_underlay) else {
-            return;
         };
-        let (wire, rtt_s) = (top.wire(), self.rtt_s.value);
-        let mut notes = Vec::new();
-        for direction in [Direction::Down, Direction::Up] {
-            let inside = top.direction(direction);
-            let stage = StageMoments::of(&inside, wire, rtt_s, self.line(direction));
-            notes.extend(stage.notes(direction, self.line(direction)));
-            match direction {
-                Direction::Down => tunnel.down = stage,
-                Direction::Up => tunnel.up = stage,
-            }
+        match (top.layer, measured) {
+            (Layer::Underlay, _) => return None,
+            (_, Layer::Tunnel) => return Some(tunnel),
+            (_, Layer::Underlay) => {}
         }
+        let wire = top.wire();
+        let mut stage = |direction, below: &LineMoments| {
+            let stage = StageMoments::of(&top.direction(direction), wire, rtt_s, below);
+            notes.extend(stage.notes(direction, below));
+            stage
+        };
+        let (down, up) = (stage(Direction::Down, down), stage(Direction::Up, up));
         notes.extend(longer(top, rtt_s));
-        self.tunnel = Some(tunnel);
-        self.notes.extend(notes);
+        Some(Self { down, up, ..tunnel })
     }
 }
 
