@@ -49,7 +49,7 @@ impl Config {
     fn due(&self, number: usize) -> Option<Instant> {
         let batch = self.batch?;
         let round = number.checked_div(batch.requests)?;
-        let first = round > 0 && number % batch.requests == 0;
+        let first = round > 0 && number.is_multiple_of(batch.requests);
         let rounds = u32::try_from(round).unwrap_or(u32::MAX);
         first.then(|| self.start.after(batch.every.saturating_mul(rounds)))
     }
