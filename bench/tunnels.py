@@ -15,8 +15,8 @@ UNDERLAY = {4: {"a": "198.18.1.2", "b": "198.18.2.2"}, 6: {"a": "fd77:1::2", "b"
 TUNNEL = {"a": "198.19.0.1", "b": "198.19.0.2"}
 # Real-time processes are stopped for 50 ms in a second where they take all of a processor
 # (sched_rt_runtime_us), which a line must not show; those with a deadline are not.
-DEADLINE = ["chrt", "-R", "-d", "--sched-runtime", "4000000", "--sched-deadline", "5000000",
-            "--sched-period", "5000000", "0"]
+DEADLINE = ["chrt", "-d", "--sched-runtime", "4000000", "--sched-deadline", "5000000",
+            "--sched-period", "5000000", "-p", "0"]
 # A child dies with its parent.
 BOUND = ["setpriv", "--pdeathsig", "KILL", "--"]
 HOST = ("mount -t tmpfs none /run && mkdir -p /run/wireguard && ip link set lo up && echo ready && "
@@ -90,8 +90,11 @@ class Hosts:
         """Starts the line between r and b, for which all devices must send frames as on a wire."""
         for host, device in (("a", "eth0"), ("r", "r-a"), ("r", "r-b"), ("b", "eth0")):
             self.on(host, sys.executable, LINE, "--plain", device)
-        self.start("l", *(DEADLINE if self.first else []), sys.executable, LINE, "eth0", "l-b", *options)
-        self.await_("the line", "a", "ping", "-c1", "-W1", UNDERLAY[4]["b"])
+        line = self.start("l", sys.executable, LINE, "eth0", "l-b", *options)
+        self.await_("the line", "a", "ping", "-c1", "-W1", UNDERLAY[4]["b"], seconds=60)
+        # Only now: a process with a deadline cannot start others.
+        if self.first:
+            run(*DEADLINE, str(line.pid))
 
     def close(self):
         for child in reversed(self.started):
