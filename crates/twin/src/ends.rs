@@ -23,12 +23,7 @@ fn end(run: &Run, side: Side) -> End {
         Side::Far => &run.far.facts,
     };
     End {
-        cc: facts
-            .congestion
-            .default
-            .clone()
-            .filter(|cc| in_lab(cc))
-            .map(fact),
+        cc: congestion(facts).filter(|cc| in_lab(cc)).map(fact),
         qdisc: qdisc(facts).map(fact),
         shape_bps: None,
         // 1 requests and accepts it; 2, the default, accepts only (ip-sysctl.rst).
@@ -37,6 +32,15 @@ fn end(run: &Run, side: Side) -> End {
         wmem_bytes: largest(facts, "net.ipv4.tcp_wmem"),
         notsent_lowat_bytes: lowat(facts),
     }
+}
+
+/// The congestion control of connections to the other end: that of their route, as `fix` may have
+/// set it, or else the default of the host.
+fn congestion(facts: &HostFacts) -> Option<String> {
+    let layers = facts.path.as_ref().map(|path| &path.layers);
+    let route = layers.and_then(|layers| layers.first()?.route.as_ref());
+    let own = route.and_then(|route| route.congctl.clone());
+    own.or_else(|| facts.congestion.default.clone())
 }
 
 /// The congestion controls of the lab's kernel, which are those of Linux without patches.

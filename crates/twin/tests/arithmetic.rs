@@ -7,8 +7,9 @@ use std::time::Duration;
 use corpus::compose::{self, Line, Scene};
 use model::{
     cell::{self, Cell, Queue},
+    facts::RouteFacts,
     job,
-    net::Direction,
+    net::{Direction, Side},
     path::Trial,
     run::{Run, StepKind},
     spec::{self, Spec},
@@ -420,4 +421,22 @@ fn nonsense_is_refused_with_its_value() {
         sample.min_us = Some(-5.0);
     }
     assert!(matches!(refusal(&run), TwinError::Impossible { .. }));
+}
+
+/// Bug: a congestion control that `fix` had set for a route was not part of the twin, which
+/// predicted what the default of the host does.
+#[test]
+fn a_congestion_control_of_the_route_is_that_of_its_end() {
+    let mut run = compose::run(&scene(50.0, 30.0, 40.0, 0.0), 7);
+    let path = run.far.facts.path.as_mut().unwrap();
+    path.layers[0].route = Some(RouteFacts {
+        congctl: Some("bbr".to_owned()),
+        ..RouteFacts::default()
+    });
+    let twin = fit(&run, &mut Arithmetic::right());
+    let cc = |side| twin.path.ends.end(side).cc.clone().unwrap().value;
+    assert_eq!(
+        (cc(Side::Far), cc(Side::Near)),
+        ("bbr".to_owned(), "cubic".to_owned())
+    );
 }
