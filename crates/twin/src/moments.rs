@@ -1,6 +1,7 @@
 //! Properties of the path that follow from a Run by arithmetic.
 
 mod estimate;
+mod held;
 mod line;
 mod loss;
 mod queue;

@@ -247,9 +247,9 @@ pub(crate) struct Fitness {
 }
 
 impl Fitness {
-    /// Returns the fitness of a path with this many parameters more than others: each costs 2, as in
-    /// Akaike's information criterion (IEEE Transactions on Automatic Control 19, 1974), since it
-    /// fits to chance.
+    /// Returns the fitness of a path with this many parameters more than others: each costs 2, as
+    /// in Akaike's information criterion (IEEE Transactions on Automatic Control 19, 1974), since
+    /// it fits to chance.
     #[must_use]
     pub(crate) fn with_parameters(self, more: usize) -> Self {
         let sum = self.sum + 2.0 * more as f64;

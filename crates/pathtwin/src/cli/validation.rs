@@ -87,8 +87,8 @@ pub struct Accuracy {
 pub enum TwinPaths {
     /// Drawn ones that a twin can be equal to
     Within,
-    /// Drawn ones with a feature that a twin cannot have: a rate that changes, two queues in series,
-    /// bursts of others
+    /// Drawn ones with a feature that a twin cannot have: a rate that changes, two queues in
+    /// series, bursts of others
     Beyond,
     /// The profiles of cases/paths
     Profiles,

@@ -12,8 +12,8 @@ use super::judge::{Pair, USUAL, USUAL_COUNTS};
 /// Smallest half width of an interval, a logarithm: settings of hosts and rates of twins differ by
 /// this much. A shaper on an Ethernet device counts 14 bytes more than an IP packet has, 1 %.
 const RESOLUTION: f64 = 0.02;
-/// Error of goodput and of delay, logarithms, where the twin was not tested: somewhat above the 90th
-/// percentile of the errors of such twins on drawn paths (docs/accuracy.md, 12 %).
+/// Error of goodput and of delay, logarithms, where the twin was not tested: somewhat above the
+/// 90th percentile of the errors of such twins on drawn paths (docs/accuracy.md).
 const UNTESTED: f64 = 0.15;
 
 /// Changes of each figure, with intervals over the pairs that are widened by the error of the twin.

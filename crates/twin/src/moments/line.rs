@@ -11,16 +11,14 @@ use model::{
 
 use super::{
     estimate::{Estimate, sane},
+    held::{Held, held},
     loss::{LossMoments, QueueMoments},
-    queue::{Held, full_us, held, queues},
+    queue::{FULL_PACKET, full_us, queues},
 };
 use crate::error::TwinError;
 
 /// Rates that a lab path may have, bit/s.
 pub(super) const RATES: [f64; 2] = [1e3, 1e12];
-
-/// Bytes of a full packet with its Ethernet header.
-pub(super) const FULL_PACKET: f64 = 1514.0;
 
 /// Capacity of a buffer that nothing filled: the assumed value and the maximum, as multiples of its
 /// observed content.

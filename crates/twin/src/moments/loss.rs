@@ -8,8 +8,7 @@ use model::cell::Queue;
 
 use super::{
     estimate::Estimate,
-    line::FULL_PACKET,
-    queue::{full_us, queues},
+    queue::{FULL_PACKET, full_us, queues},
 };
 
 /// A load below this share of the path's capacity does not fill its queue most of the time.

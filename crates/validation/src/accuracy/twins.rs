@@ -1,9 +1,10 @@
 //! Accuracy of twins: fitted to cubic and UDP alone on drawn lab paths, then compared with the lab
-//! on the effect of other loads and remedies there. Paths with a feature that a twin cannot have are
-//! measured with bbr, too, so that each twin can be tested.
+//! on the effect of other loads and remedies there. Paths with a feature that a twin cannot have
+//! are measured with bbr, too, so that each twin can be tested.
 
 mod beyond;
 mod draw;
+mod feature;
 mod order;
 mod outside;
 mod profile;
@@ -27,8 +28,9 @@ use model::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use beyond::{Feature, beyond};
+pub use beyond::beyond;
 pub use draw::{Drawn, draw};
+pub use feature::Feature;
 pub use outside::markdown_beyond;
 pub use profile::profiles;
 pub use stated::{Stated, stated};

@@ -9,7 +9,7 @@ use model::{
 };
 use stats::Random;
 
-use super::beyond::{Feature, SPAN_S};
+use super::feature::{Feature, SPAN_S};
 
 /// A drawn path.
 #[derive(Clone, Debug, PartialEq)]

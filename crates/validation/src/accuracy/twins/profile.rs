@@ -5,7 +5,7 @@ use std::{fs, path::Path as File};
 use anyhow::{Context, Result};
 use model::{cell::Cell, net::Direction, path::Path, spec::Spec};
 
-use super::{beyond::Feature, draw::Drawn};
+use super::{draw::Drawn, feature::Feature};
 
 /// Seed of the measurement.
 const SEED: u64 = 9_000_000;
