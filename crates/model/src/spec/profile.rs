@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use super::write::keys_of;
 use crate::{
     cell::{Batch, Traffic, TrafficKind},
     net::Direction,
@@ -71,7 +70,7 @@ impl Profile {
     }
 
     /// Origin of its figures.
-    const fn source(self) -> &'static str {
+    pub(super) const fn source(self) -> &'static str {
         match self {
             Self::Web => {
                 "a page of 2.66 MB in 72 requests, every 10 s, by six connections: the median home page for desktops has \
@@ -99,18 +98,4 @@ fn requests(size: u64, requests: u32, every_s: u64) -> TrafficKind {
             every: Some(Duration::from_secs(every_s)),
         }),
     }
-}
-
-/// Rows of the reference: name, keys and source.
-pub(super) fn rows() -> String {
-    let row = |(name, profile): &(&str, Profile)| {
-        let keys = keys_of(&profile.traffic());
-        let keys: Vec<String> = keys.lines().map(|line| format!("`{line}`")).collect();
-        format!(
-            "| `{name}` | {} | {} |\n",
-            keys.join(", "),
-            profile.source()
-        )
-    };
-    NAMES.iter().map(row).collect()
 }

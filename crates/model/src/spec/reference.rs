@@ -3,12 +3,13 @@
 use super::{
     keys::{Fallback, KEYS, Key, Section},
     profile,
+    write::keys_of,
 };
 
 /// The reference as Markdown: the content of `docs/reference/spec.md`.
 pub fn reference() -> String {
     let tables: Vec<String> = Section::ALL.into_iter().map(table).collect();
-    let profiles = format!("{PROFILES}{}", profile::rows());
+    let profiles = format!("{PROFILES}{}", profile_rows());
     format!("{HEAD}\n{}\n{profiles}\n{TAIL}", tables.join("\n"))
 }
 
@@ -153,4 +154,18 @@ fn heading(section: Section) -> (&'static str, &'static str) {
             "Competing traffic, one table for each group of flows. It is not measured.",
         ),
     }
+}
+
+/// Profiles: name, keys and source.
+fn profile_rows() -> String {
+    let row = |(name, profile): &(&str, profile::Profile)| {
+        let keys = keys_of(&profile.traffic());
+        let keys: Vec<String> = keys.lines().map(|line| format!("`{line}`")).collect();
+        format!(
+            "| `{name}` | {} | {} |\n",
+            keys.join(", "),
+            profile.source()
+        )
+    };
+    profile::NAMES.iter().map(row).collect()
 }
