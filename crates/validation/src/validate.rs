@@ -5,10 +5,13 @@
 //! expectation never comes from the lab itself: each names its source. The families and the reasons
 //! for their tolerances are described in `docs/validation.md`.
 
+mod acks;
 mod aqm;
+mod arrived;
 mod bbr;
 mod check;
 mod clean;
+mod competitor;
 mod cubic;
 mod fifo;
 mod goodput;
@@ -16,6 +19,7 @@ mod line;
 mod loss;
 mod outcome;
 mod program;
+mod router;
 mod rtt;
 mod same;
 mod share;
@@ -25,6 +29,7 @@ mod table;
 mod tests;
 mod theory;
 mod timing;
+mod trace;
 mod window;
 
 use std::sync::atomic::Ordering;
@@ -52,10 +57,14 @@ pub fn checks() -> Vec<Check> {
         loss::CHECKS,
         timing::CHECKS,
         stages::CHECKS,
+        trace::CHECKS,
+        router::CHECKS,
         window::CHECKS,
         cubic::CHECKS,
         bbr::CHECKS,
         share::CHECKS,
+        acks::CHECKS,
+        competitor::CHECKS,
         aqm::CHECKS,
         program::CHECKS,
         clean::CHECKS,
@@ -72,7 +81,7 @@ fn cells(check: &Check) -> Result<Vec<Cell>, ValidateError> {
         Work::Program(_) | Work::All(_) => return Ok(Vec::new()),
     };
     let cells = Spec::parse(check.name, text)
-        .and_then(|spec| spec.cells())
+        .and_then(|spec| spec.with_files(trace::file)?.cells())
         .map_err(|source| ValidateError::spec(check.name, source))?;
     Ok(cells
         .into_iter()

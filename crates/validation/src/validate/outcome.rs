@@ -1,9 +1,10 @@
 //! Outcomes of cells, as the judges use them.
 
+use analysis::models::drain_s;
 use model::{
     cell::{Cell, Loss, Queue},
     net::Direction,
-    record::{Kind, LossTruth, ProbeSample, QueueSample, Record, UdpSample, records},
+    record::{Kind, LossTruth, ProbeSample, QueuePlace, QueueSample, Record, UdpSample, records},
     row::Row,
     units::Rate,
 };
@@ -90,11 +91,36 @@ impl<'a> Outcome<'a> {
 
     /// Samples of the bottleneck's queue while measuring.
     pub(super) fn queue_samples(&self) -> Vec<QueueSample> {
+        self.samples_of(0)
+    }
+
+    /// Delays of the queue at a place, ms, while measuring: its bytes at its rate.
+    pub(super) fn waits_ms(&self, place: QueuePlace, direction: Direction) -> Option<Vec<f64>> {
+        let all = self.result.output.queues.iter();
+        let mut own = all.filter(|q| q.place == place && q.direction == direction);
+        let queue = own.next()?;
+        let rate = queue.rate_bps? as f64;
+        let bytes = self.samples_of(queue.id).into_iter();
+        Some(
+            bytes
+                .map(|sample| drain_s(sample.backlog_bytes as f64, rate) * 1e3)
+                .collect(),
+        )
+    }
+
+    fn samples_of(&self, queue: u16) -> Vec<QueueSample> {
         let from = nanos(self.cell.warmup);
         self.records(&self.result.truth, Kind::Queue)
-            .filter(|r| r.id == 0 && r.at_ns >= from)
+            .filter(|r| r.id == queue && r.at_ns >= from)
             .map(|r| QueueSample::read(r.payload))
             .collect()
+    }
+
+    /// Number of the first flow of a competing group in the records.
+    pub(super) fn flow_of(&self, cross: usize) -> Option<u16> {
+        let flows = &self.result.output.flows;
+        let own = flows.iter().find(|flow| flow.cross == Some(cross));
+        own.map(|flow| flow.id)
     }
 
     /// Round trips of the probes, ms: idle ones, or those while measuring.
@@ -113,10 +139,25 @@ impl<'a> Outcome<'a> {
             .collect()
     }
 
-    /// Payload bytes that the UDP receiver had by each of its samples, with the time in s.
-    pub(super) fn udp_over_time(&self) -> Vec<(f64, u64)> {
+    /// Payload bytes that the receiver of a UDP flow had by each of its samples, with the time
+    /// in s.
+    pub(super) fn udp_over_time(&self, flow: u16) -> Vec<(f64, u64)> {
         self.records(&self.result.records, Kind::Udp)
+            .filter(|r| r.id == flow)
             .map(|r| (r.at_ns as f64 / 1e9, UdpSample::read(r.payload).bytes))
+            .collect()
+    }
+
+    /// The same of a TCP flow.
+    pub(super) fn tcp_over_time(&self, flow: u16) -> Vec<(f64, u64)> {
+        self.records(&self.result.records, Kind::TcpReceiver)
+            .filter(|r| r.id == flow)
+            .filter_map(|r| {
+                Some((
+                    r.at_ns as f64 / 1e9,
+                    TcpInfo::parse(r.payload)?.bytes_received?,
+                ))
+            })
             .collect()
     }
 

@@ -5,8 +5,9 @@ use model::cell::RateSteps;
 
 use super::{
     Check, Expect, Line, Work,
+    arrived::Arrived,
     outcome::Outcome,
-    theory::{FRAME, WIREGUARD_V4, binomial_99},
+    theory::{DATAGRAM, FRAME, WIREGUARD_V4, binomial_99},
 };
 
 pub(super) const CHECKS: &[Check] = &[
@@ -47,38 +48,13 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// Bytes of the payload of a full datagram in a frame.
-const PAYLOAD: f64 = FRAME - 42.0;
-
-/// Frames that have arrived by a time after the start of the load: seconds and bytes.
-struct Arrived(Vec<(f64, f64)>);
-
-impl Arrived {
-    fn of(outcome: &Outcome<'_>) -> Self {
-        let all = outcome.udp_over_time();
-        let frames = |(at, bytes): (f64, u64)| (at, bytes as f64 * FRAME / PAYLOAD);
-        Self(all.into_iter().map(frames).collect())
-    }
-
-    /// Bytes up to this time: those of the last earlier sample, with the time of that sample.
-    fn by(&self, at: f64) -> Option<(f64, f64)> {
-        self.0.iter().rev().find(|(t, _)| *t <= at).copied()
-    }
-
-    /// Average rate between two times, Mbit/s.
-    fn mbps(&self, from: f64, to: f64) -> Option<f64> {
-        let ((t0, b0), (t1, b1)) = (self.by(from)?, self.by(to)?);
-        (t1 > t0).then(|| 8.0 * (b1 - b0) / (t1 - t0) / 1e6)
-    }
-}
-
 fn series(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     let one = |s: &Outcome<'_>| {
         let what = s.factor("path.down.policer");
         let policed = s.cell.path.down.policer.map(|p| p.rate.bps() as f64 / 1e6);
         let policed = policed.unwrap_or(f64::NAN);
         let passes = policed.min(s.rate_mbps());
-        let wire = s.goodput().map(|mbps| mbps * FRAME / PAYLOAD);
+        let wire = s.goodput().map(|mbps| mbps * FRAME / DATAGRAM);
         let waiting = s.queue_samples().into_iter();
         let most = waiting
             .map(|q| q.backlog_bytes as f64 / FRAME)
@@ -109,7 +85,7 @@ fn series(outcomes: &[Outcome<'_>]) -> Vec<Line> {
 fn peak(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     let one = |s: &Outcome<'_>| {
         let what = s.factor("peak");
-        let arrived = Arrived::of(s);
+        let arrived = Arrived::datagrams(s, 0);
         let line = &s.cell.path.down;
         let (rate, delay) = (s.rate_mbps(), line.delay.as_secs_f64());
         let (high, burst) = line.peak.map_or((f64::NAN, f64::NAN), |peak| {
@@ -153,7 +129,7 @@ fn steps(outcomes: &[Outcome<'_>]) -> Vec<Line> {
 /// nothing delays packets after it.
 fn one_line_rate(s: &Outcome<'_>) -> Vec<Line> {
     let queue = s.factor("path.down.queue");
-    let arrived = Arrived::of(s);
+    let arrived = Arrived::datagrams(s, 0);
     let line = &s.cell.path.down;
     let repeat = |steps: &RateSteps| steps.repeat.map_or(f64::NAN, |span| span.as_secs_f64());
     let Some(steps) = &line.rate_steps else {

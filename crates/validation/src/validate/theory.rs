@@ -3,6 +3,13 @@
 /// Bytes of a full packet on the wire with its Ethernet header, MTU 1500.
 pub(super) const FRAME: f64 = 1514.0;
 
+/// Payload of a full UDP datagram over IPv4 at MTU 1500: 20 (IPv4) + 8 (UDP) bytes of headers.
+pub(super) const DATAGRAM: f64 = FRAME - 42.0;
+
+/// Bytes on the wire of a TCP acknowledgement over IPv4: 14 (Ethernet) + 20 (IPv4) + 20 (TCP) + 12
+/// (timestamps).
+pub(super) const ACK: f64 = 66.0;
+
 /// Payload of a full TCP segment at MTU 1500: 20 (IPv4) + 20 (TCP) + 12 (timestamps, RFC 7323)
 /// bytes of headers.
 pub(super) const MSS: f64 = 1448.0;
