@@ -92,9 +92,10 @@ class Hosts:
             self.on(host, sys.executable, LINE, "--plain", device)
         line = self.start("l", sys.executable, LINE, "eth0", "l-b", *options)
         self.await_("the line", "a", "ping", "-c1", "-W1", UNDERLAY[4]["b"], seconds=60)
-        # Only now: a process with a deadline cannot start others.
+        # Only now, since a process with a deadline cannot start others; refused to one that may not
+        # use all processors.
         if self.first:
-            run(*DEADLINE, str(line.pid))
+            subprocess.run([*DEADLINE, str(line.pid)], capture_output=True, check=False)
 
     def close(self):
         for child in reversed(self.started):
