@@ -1,5 +1,6 @@
 //! A real userspace tunnel over real shapers, in real time, on the kernel of this host: a few of
-//! the settings of `bench/real` with a short plan. Needs root; otherwise it is skipped.
+//! the settings of `bench/real` with a short plan, and of those of `bench/real-twin`, which need
+//! the lab, too. Needs root; otherwise it is skipped.
 
 #![allow(clippy::expect_used)]
 
@@ -7,7 +8,7 @@ mod common;
 
 use std::{path::Path, process::Command};
 
-use common::{is_root, text};
+use common::{guest, is_root, text};
 use serde_json::Value;
 
 /// Sufficient to determine the rate and the queue of each direction.
@@ -87,4 +88,67 @@ fn wireguard_go_over_a_long_queue_is_named() {
 #[test]
 fn a_full_path_on_a_busy_machine_has_no_loud_finding() {
     check("full-50m-plain");
+}
+
+/// One of the settings of `bench/real-twin`, with a short plan and a short search.
+fn really_set(name: &str) -> Option<Value> {
+    if !is_root() {
+        eprintln!("skipped: namespaces and shapers need root");
+        return None;
+    }
+    if cfg!(not(feature = "lab")) || !guest().exists() {
+        eprintln!("skipped: no lab: make build kernel");
+        return None;
+    }
+    let folder = tempfile::tempdir().expect("make a folder");
+    let plan = folder.path().join("plan.toml");
+    // Every namespace may have reno as its default, cubic only if the host permits it.
+    std::fs::write(&plan, PLAN.replace("cubic", "reno")).expect("write the plan");
+    let output = Command::new("python3")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/real-twin/run"))
+        .args([
+            "--only", name, "--cc", "reno", "--budget", "10s", "--trial", "30s",
+        ])
+        .args(["--output", "jsonl", "--out"])
+        .arg(folder.path().join("documents"))
+        .arg("--plan")
+        .arg(&plan)
+        .env("PATHTWIN", env!("CARGO_BIN_EXE_pathtwin"))
+        .env("PATHTWIN_GUEST", guest())
+        .output()
+        .expect("run bench/real-twin/run");
+    let err = text(&output.stderr);
+    assert_ne!(output.status.code(), Some(3), "{err}");
+    let row = serde_json::from_str(text(&output.stdout).trim());
+    Some(row.unwrap_or_else(|e| panic!("{e}: {err}")))
+}
+
+/// One per cent of loss and 40 ms leave reno 1.22 * 1448 bytes / 40 ms / sqrt(0.01) = 3.5 Mbit/s
+/// (Mathis et al., CCR 27(3), 1997) of 20, and bbr nearly all of them: a ratio of 5. A busy machine
+/// may take half of that from the measurement, and a search of seconds as much from the prediction.
+#[test]
+fn bbr_that_is_really_set_on_a_lossy_line_has_the_predicted_effect() {
+    let Some(row) = really_set("loss-20m") else {
+        return;
+    };
+    let set = row["set"].as_str().unwrap_or_default();
+    assert!(set.contains("bbr"), "{row}");
+    let figures = row["figures"].as_array().expect("figures");
+    let acting = figures.iter().filter(|f| f["acts"] == true);
+    let goodput: Vec<_> = acting
+        .filter(|f| {
+            f["figure"]
+                .as_str()
+                .is_some_and(|name| name.starts_with("goodput"))
+        })
+        .collect();
+    assert!(!goodput.is_empty(), "{row}");
+    for figure in goodput {
+        let of = |name: &str| figure[name].as_f64().unwrap_or_default();
+        assert!(of("predicted") > 2.0 && of("measured") > 2.0, "{figure}");
+        assert!(
+            of("low") < of("predicted") && of("predicted") < of("high"),
+            "{figure}"
+        );
+    }
 }
