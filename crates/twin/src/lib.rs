@@ -26,6 +26,7 @@ mod held_out;
 mod input;
 pub mod moments;
 mod plan;
+pub mod policing;
 mod search;
 mod spread;
 mod statistics;

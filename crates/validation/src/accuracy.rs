@@ -1,5 +1,6 @@
 //! Accuracy of `measure`: runs on lab paths, where the truth is known.
 
+pub mod captures;
 pub mod count;
 pub mod coverage;
 pub mod many;

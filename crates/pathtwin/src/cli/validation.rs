@@ -17,6 +17,7 @@ use super::Format;
   pathtwin lab accuracy --twins 30 --twin-paths beyond  (the same where a path has more than a twin)
   pathtwin lab accuracy --causes 200 --quick --out drawn  (findings on random paths; resumes)
   pathtwin lab accuracy --fixes 40 --out fixes  (changes by fix on 40 paths of the corpus; resumes)
+  pathtwin lab accuracy --captures FILE     (policers named from captures of bench/policing)
 
 Exit codes: 0 success, 3 something is missing, 4 a run failed.")]
 pub struct Accuracy {
@@ -61,6 +62,10 @@ pub struct Accuracy {
     /// once (docs/reference/watch.md)
     #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs", "twins", "causes", "fixes", "segments"])]
     pub watch: Option<usize>,
+    /// Check what twin takes for a policer instead of the errors, on the captures of this file,
+    /// written by bench/policing (docs/accuracy.md). The table is of the half for evaluation
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["coverage", "pairs", "twins", "causes", "fixes", "segments", "watch"])]
+    pub captures: Option<PathBuf>,
     /// With --watch: days of virtual time that each path is watched
     #[arg(long, value_name = "N", default_value_t = 30.0, requires = "watch")]
     pub days: f64,
@@ -77,7 +82,7 @@ pub struct Accuracy {
     /// Runs in parallel; default: one per processor
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// Output format of --twins, --causes and --fixes: tables, or one line a path
+    /// Output format of --twins, --causes, --fixes and --captures: tables, or one line a path
     #[arg(long, value_enum, default_value_t = Format::Text, conflicts_with_all = ["coverage", "pairs"])]
     pub output: Format,
 }

@@ -1,6 +1,7 @@
 //! `pathtwin lab accuracy`.
 
 mod bench;
+mod captures;
 mod drawn;
 mod fixes;
 mod pairs;
@@ -34,6 +35,9 @@ const WALL_LIMIT: Duration = Duration::from_secs(4 * 3600);
 
 pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    if let Some(file) = &arguments.captures {
+        return captures::captures(file, arguments.output).map(|()| ExitCode::SUCCESS);
+    }
     // The runs of long plans exceed the cache; --out stores them. The runs of twins are short and
     // many.
     let lab = Lab::open(&Config {
