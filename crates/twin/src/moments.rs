@@ -4,6 +4,7 @@ mod estimate;
 mod held;
 mod line;
 mod loss;
+mod policed;
 mod queue;
 mod tunnel;
 

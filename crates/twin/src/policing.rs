@@ -20,6 +20,8 @@ use transfer::Transfer;
 const ENOUGH_LOST: f64 = 15.0;
 const ENOUGH_SAMPLES: usize = 8;
 const ENOUGH_TRIPS: usize = 3;
+/// Round trips with losses from which a bucket, which has two free parameters, is no accident.
+const BUCKET_TRIPS: usize = 20;
 /// Rise of the smoothed round trip that counts as a queue's, as a share of the shortest, and s: what
 /// trains of packets explain.
 const RISE: f64 = 0.1;
@@ -100,8 +102,7 @@ impl Judgement {
         let Some(transfer) = Transfer::of(sent) else {
             return judged;
         };
-        let has_risen =
-            |rtt_s: f64| rtt_s - transfer.base_s > RISE_S.max(RISE * transfer.base_s);
+        let has_risen = |rtt_s: f64| rtt_s - transfer.base_s > RISE_S.max(RISE * transfer.base_s);
         let before = transfer.before_losses_s();
         let delayed = before.iter().filter(|s| has_risen(**s)).count();
         judged.lost = transfer.lost();
@@ -123,6 +124,7 @@ impl Judgement {
             (self.dropper, self.rule) = (Dropper::Queue, Rule::Delay);
             return;
         }
+        let enough = enough && self.trips >= BUCKET_TRIPS;
         self.rule = match (enough, self.delayed <= BY_CHANCE) {
             (false, _) => Rule::FewLosses,
             (true, false) => Rule::SomeDelay,

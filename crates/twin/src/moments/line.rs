@@ -13,6 +13,7 @@ use super::{
     estimate::{Estimate, sane},
     held::{Held, held},
     loss::{LossMoments, QueueMoments},
+    policed::named,
     queue::{FULL_PACKET, full_us, queues},
 };
 use crate::error::TwinError;
@@ -52,7 +53,12 @@ impl LineMoments {
         wire: Wire,
         notes: &mut Vec<Text>,
     ) -> Result<Self, TwinError> {
-        let (rate_bps, rate_is_least) = rate(dir, wire);
+        let named = named(dir, wire);
+        let bucket = named.bucket.filter(|_| dir.sweep().is_none());
+        let (rate_bps, rate_is_least) = match bucket {
+            Some((rate_bps, _)) => (rate_bps, false),
+            None => rate(dir, wire),
+        };
         sane("a rate in bit/s", rate_bps.value, RATES[0], RATES[1])?;
         if rate_is_least {
             notes.push(text!(
@@ -61,9 +67,9 @@ impl LineMoments {
             ));
         }
         let rises = dir.rises().unwrap_or_default();
-        let queues = queues(&rises);
+        let queues = queues(&rises, named.dropper);
         let policed = queues.first() == Some(&Queue::Policer);
-        let behind = QueueMoments::of(&rises, rate_bps.value);
+        let behind = QueueMoments::of(&rises, &queues, rate_bps.value);
         let loss = LossMoments::of(dir, rtt_s, policed, &behind);
         sane("a share of loss", loss.share.value, 0.0, 0.9)?;
         if loss.packets == 0.0 {
@@ -95,7 +101,8 @@ impl LineMoments {
             rate_is_least,
             buffer_bytes: buffer_bytes.map(Buffer::estimate),
             buffer_is_least: matches!(buffer_bytes, Some(Buffer::AtLeast(_))),
-            burst_bytes: burst(dir, wire, rate_bps.value),
+            burst_bytes: burst(dir, wire, rate_bps.value)
+                .or_else(|| bucket.map(|(_, burst_bytes)| burst_bytes)),
             loss,
             reorder: reorder(dir, rtt_s),
             queues,

@@ -8,7 +8,7 @@ use model::cell::Queue;
 
 use super::{
     estimate::Estimate,
-    queue::{FULL_PACKET, full_us, queues},
+    queue::{FULL_PACKET, full_us},
 };
 
 /// A load below this share of the path's capacity does not fill its queue most of the time.
@@ -108,9 +108,9 @@ pub(super) struct QueueMoments {
 }
 
 impl QueueMoments {
-    /// The likeliest queue by the delay that loads add, on a line of this rate.
-    pub(super) fn of(rises: &Rises, rate_bps: f64) -> Self {
-        let queue = queues(rises).first().copied();
+    /// The likeliest of these queues, on a line of this rate.
+    pub(super) fn of(rises: &Rises, queues: &[Queue], rate_bps: f64) -> Self {
+        let queue = queues.first().copied();
         Self {
             managed: queue.is_some_and(|queue| queue != Queue::Fifo),
             is_fair: matches!(queue, Some(Queue::FqCodel | Queue::Cake)),

@@ -3,6 +3,8 @@
 use analysis::view::Rises;
 use model::cell::Queue;
 
+use crate::policing::Dropper;
+
 /// Bytes of a full packet with its Ethernet header.
 pub(super) const FULL_PACKET: f64 = 1514.0;
 
@@ -24,9 +26,9 @@ pub(super) fn full_us(rises: &Rises) -> Option<f64> {
 }
 
 /// The queues that could be, the likeliest first.
-pub(super) fn queues(rises: &Rises) -> Vec<Queue> {
+pub(super) fn queues(rises: &Rises, named: Dropper) -> Vec<Queue> {
     let Some([mild, great]) = rises.overload_us else {
-        return without_overload(rises);
+        return without_overload(rises, named);
     };
     // The largest overload may be short; the smallest lasts longest.
     if great.max(mild) <= rises.chance_us[0] {
@@ -47,7 +49,8 @@ pub(super) fn queues(rises: &Rises) -> Vec<Queue> {
     }
 }
 
-fn without_overload(rises: &Rises) -> Vec<Queue> {
+/// Without a delay of TCP, from what its losses name.
+fn without_overload(rises: &Rises, named: Dropper) -> Vec<Queue> {
     match (rises.loaded_us, rises.own_us) {
         (Some(loaded), _) if loaded > rises.chance_us[1] => {
             vec![Queue::Fifo, Queue::Codel]
@@ -55,6 +58,8 @@ fn without_overload(rises: &Rises) -> Vec<Queue> {
         (_, Some(own)) if own > own_by_chance_us(rises) => {
             vec![Queue::FqCodel, Queue::Fifo]
         }
+        _ if named == Dropper::Policer => vec![Queue::Policer, Queue::Fifo],
+        (Some(_), Some(_)) if named == Dropper::Queue => vec![Queue::Fifo, Queue::Policer],
         (Some(_), Some(_)) => vec![Queue::Policer, Queue::Fifo],
         _ => vec![Queue::Fifo],
     }
@@ -63,4 +68,28 @@ fn without_overload(rises: &Rises) -> Vec<Queue> {
 /// Returns the round-trip time that trains of packets add for TCP without a queue, µs.
 fn own_by_chance_us(rises: &Rises) -> f64 {
     TRAINS_US.max(2.0 * rises.chance_us[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_flood_and_without_delay_the_losses_of_tcp_choose_the_first_queue() {
+        let rises = |loaded, own| Rises {
+            overload_us: None,
+            loaded_us: loaded,
+            own_us: own,
+            chance_us: [300.0; 2],
+        };
+        let flat = rises(Some(100.0), Some(200.0));
+        let first = |rises: &Rises, named| queues(rises, named)[0];
+        assert_eq!(first(&flat, Dropper::Policer), Queue::Policer);
+        assert_eq!(first(&flat, Dropper::Queue), Queue::Fifo);
+        assert_eq!(first(&rises(None, None), Dropper::Policer), Queue::Policer);
+        assert_eq!(first(&rises(None, None), Dropper::Unknown), Queue::Fifo);
+        // Delay is a queue's, whatever drops.
+        let delayed = rises(Some(50_000.0), Some(50_000.0));
+        assert_eq!(first(&delayed, Dropper::Policer), Queue::Fifo);
+    }
 }

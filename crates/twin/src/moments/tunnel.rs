@@ -12,7 +12,9 @@ use super::{
     estimate::Estimate,
     line::{self, LineMoments, RATES},
     loss::{LossMoments, QueueMoments, most_by_tcp},
+    queue::queues,
 };
+use crate::policing::Dropper;
 
 /// Share of the rate of the path below that a tunnel carries at least, if nothing but its headers
 /// limits it: both rates have errors of about 1 %, and other tunnels have more headers than
@@ -135,7 +137,8 @@ fn rate(inside: &DirectionView<'_>, wire: Wire, below: &LineMoments) -> Option<E
 fn loss(inside: &DirectionView<'_>, rtt_s: f64, line: &LineMoments) -> Option<Estimate> {
     let (below, below_bps) = (&line.loss, line.rate_bps.value);
     let rises = inside.rises().unwrap_or_default();
-    let queue = QueueMoments::of(&rises, below_bps);
+    let queues = queues(&rises, Dropper::Unknown);
+    let queue = QueueMoments::of(&rises, &queues, below_bps);
     let found = LossMoments::of(inside, rtt_s, false, &queue).share;
     let most = most_by_tcp(inside, rtt_s).min(MOST_LOSS);
     if !found.value.is_finite() || found.low.min(most) <= below.share.high {

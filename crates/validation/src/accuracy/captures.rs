@@ -107,9 +107,12 @@ impl Judged {
     /// True if the thresholds may have been chosen with this capture: half of them, by a hash of
     /// the name (FNV-1a).
     pub fn is_of_training(&self) -> bool {
-        let hash = self.name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let hash = self
+            .name
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            });
         // The low bit of this hash is only the parity of the bytes.
         (hash >> 32).is_multiple_of(2)
     }
@@ -157,7 +160,10 @@ mod tests {
     #[test]
     fn a_policer_that_dropped_nothing_is_not_missed() {
         use Bottleneck::{Policer, Shaper};
-        assert_eq!(judged(Policer, 0.0, 0, Dropper::Unknown), Worth::NothingLost);
+        assert_eq!(
+            judged(Policer, 0.0, 0, Dropper::Unknown),
+            Worth::NothingLost
+        );
         assert_eq!(judged(Policer, 0.0, 9, Dropper::Unknown), Worth::Untold);
         assert_eq!(judged(Policer, 0.0, 9, Dropper::Queue), Worth::Wrong);
         assert_eq!(judged(Shaper, 0.01, 9, Dropper::Unknown), Worth::Right);

@@ -47,7 +47,11 @@ fn row(judged: &Judged) -> Row {
     match truth.kind {
         _ if truth.loss > 0.0 => {
             let percent = (100.0 * truth.loss).round();
-            (90_000 + percent as u32, format!("random loss of {percent} %"), cross)
+            (
+                90_000 + percent as u32,
+                format!("random loss of {percent} %"),
+                cross,
+            )
         }
         Bottleneck::Policer => (many + rank, format!("policer, {bucket}"), cross),
         Bottleneck::Shaper => (50_000 + many + rank, format!("shaper, {bucket}"), cross),
@@ -58,7 +62,8 @@ fn row(judged: &Judged) -> Row {
 fn line(out: &mut String, [truth, cross]: [&str; 2], all: &[&Judged]) {
     let named = |dropper| all.iter().filter(|j| j.dropper == dropper).count();
     let nothing = |j: &&&Judged| j.lost == 0 && j.dropper == Dropper::Unknown;
-    let policed = |j: &&&Judged| j.dropper == Dropper::Policer && j.truth.kind == Bottleneck::Policer;
+    let policed =
+        |j: &&&Judged| j.dropper == Dropper::Policer && j.truth.kind == Bottleneck::Policer;
     let found = || all.iter().filter(policed);
     let rates = found().filter_map(|j| error(j.rate_bps?, j.truth.rate_bps));
     let bursts = found().filter_map(|j| error(j.burst_bytes?, j.truth.burst_bytes?));
