@@ -17,8 +17,10 @@ const LEAST: f64 = 1.5;
 /// counts as the bucket's: delivery is seen a round trip later, at any time of which it may be lost.
 const NEAR: f64 = 2.0;
 const PACKETS: f64 = 3.0;
+/// The same as a share of the bucket. Without this bound, random losses all are near a small bucket.
+const NEAR_SHARE: f64 = 0.3;
 /// Largest distance that counts in the search.
-const FURTHEST: f64 = 4.0;
+const FURTHEST: f64 = 2.0;
 
 /// A bucket, and how well it explains the losses.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +31,7 @@ pub(super) struct Bucket {
     pub(super) size: f64,
     /// Share of loss samples at which it was not empty.
     pub(super) unexplained: f64,
-    /// Mean distance of the loss samples from the empty bucket, round trips.
+    /// Mean distance of the loss samples from the empty bucket, as a multiple of that still near.
     distance: f64,
 }
 
@@ -62,13 +64,13 @@ impl Bucket {
         if size < LEAST * trip {
             return None;
         }
-        let unit = trip.max(PACKETS * transfer.mss);
+        let near = (NEAR * trip.max(PACKETS * transfer.mss)).min(NEAR_SHARE * size);
         let n = missing.len() as f64;
-        let distances = missing.iter().map(|m| (size - m) / unit);
+        let distances = missing.iter().map(|m| (size - m) / near);
         Some(Self {
             rate,
             size,
-            unexplained: distances.clone().filter(|d| *d > NEAR).count() as f64 / n,
+            unexplained: distances.clone().filter(|d| *d > 1.0).count() as f64 / n,
             distance: distances.map(|d| d.abs().min(FURTHEST)).sum::<f64>() / n,
         })
     }
