@@ -18,7 +18,7 @@ const LEAST: f64 = 1.5;
 const NEAR: f64 = 2.0;
 const PACKETS: f64 = 3.0;
 /// The same as a share of the bucket. Without this bound, random losses all are near a small bucket.
-const NEAR_SHARE: f64 = 0.3;
+const NEAR_SHARE: f64 = 0.4;
 /// Largest distance that counts in the search.
 const FURTHEST: f64 = 2.0;
 
