@@ -22,8 +22,8 @@ const ENOUGH_SAMPLES: usize = 8;
 const ENOUGH_TRIPS: usize = 3;
 /// Round trips with losses from which a bucket, which has two free parameters, is no accident.
 const BUCKET_TRIPS: usize = 20;
-/// Rise of the smoothed round trip that counts as a queue's, as a share of the shortest, and s: what
-/// trains of packets explain.
+/// Rise of the smoothed round trip that counts as a queue's, as a share of the shortest, and s:
+/// what trains of packets explain.
 const RISE: f64 = 0.1;
 const RISE_S: f64 = 1e-3;
 /// Share of round trips with losses before which it had risen, from which a queue drops, and up to

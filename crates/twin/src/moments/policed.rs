@@ -6,7 +6,8 @@ use model::wire::Wire;
 use super::estimate::Estimate;
 use crate::policing::{Dropper, Judgement};
 
-/// Errors of its rate and burst, as shares: those of public captures (docs/accuracy.md), rounded up.
+/// Errors of its rate and burst, as shares: those of public captures (docs/accuracy.md), rounded
+/// up.
 const RATE_ERROR: f64 = 0.03;
 const BURST_ERROR: f64 = 0.4;
 

@@ -14,10 +14,12 @@ const BELOW: f64 = 0.95;
 /// smaller ones drop from the bursts within one round trip.
 const LEAST: f64 = 1.5;
 /// Distance from the empty bucket, in round trips at the rate or [`PACKETS`], at which a loss still
-/// counts as the bucket's: delivery is seen a round trip later, at any time of which it may be lost.
+/// counts as the bucket's: delivery is seen a round trip later, at any time of which it may be
+/// lost.
 const NEAR: f64 = 2.0;
 const PACKETS: f64 = 3.0;
-/// The same as a share of the bucket. Without this bound, random losses all are near a small bucket.
+/// The same as a share of the bucket. Without this bound, random losses all are near a small
+/// bucket.
 const NEAR_SHARE: f64 = 0.4;
 /// Largest distance that counts in the search.
 const FURTHEST: f64 = 2.0;
