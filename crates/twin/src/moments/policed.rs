@@ -6,10 +6,10 @@ use model::wire::Wire;
 use super::estimate::Estimate;
 use crate::policing::{Dropper, Judgement};
 
-/// Errors of its rate and burst, as shares: those of public captures (docs/accuracy.md), rounded
-/// up.
-const RATE_ERROR: f64 = 0.03;
-const BURST_ERROR: f64 = 0.4;
+/// Errors of its rate and burst, as shares: the largest of public captures (docs/accuracy.md),
+/// rounded up.
+const RATE_ERROR: f64 = 0.06;
+const BURST_ERROR: f64 = 0.2;
 
 /// What the loads of a direction name.
 #[derive(Clone, Copy, Debug, PartialEq)]
