@@ -161,7 +161,7 @@ fn a_lab_path_is_recovered_and_the_second_twin_is_the_same_document_from_the_cac
     let (kernel, cache) = (kernel(), folder.path().join("cache"));
     let fitted = || {
         let output = pathtwin()
-            .args(["twin", "--budget-time", "15s", "--output", "json"])
+            .args(["twin", "--budget-time", "30s", "--output", "json"])
             .arg(&run)
             .env("PATHTWIN_KERNEL", &kernel)
             .env("PATHTWIN_CACHE", &cache)
