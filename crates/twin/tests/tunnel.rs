@@ -199,6 +199,17 @@ fn a_busy_processor_names_the_stage_that_stands_in_for_it() {
     assert_eq!(Twin::parse(&bytes).unwrap(), twin);
 }
 
+/// A Run of the same line in both directions.
+fn both_ways(line: Line, near: Machine) -> Run {
+    let scene = Scene {
+        down: line.clone(),
+        up: line,
+        near,
+        ..Scene::default()
+    };
+    compose::run(&scene, 1)
+}
+
 #[test]
 fn a_busy_processor_without_a_slower_tunnel_has_the_rate_of_the_path() {
     let line = Line {
@@ -206,18 +217,11 @@ fn a_busy_processor_without_a_slower_tunnel_has_the_rate_of_the_path() {
         rate_mbps: 1000.0,
         ..Line::default()
     };
-    let run = compose::run(
-        &Scene {
-            down: line.clone(),
-            up: line,
-            near: Machine {
-                busiest: 0.99,
-                ..Machine::default()
-            },
-            ..Scene::default()
-        },
-        1,
-    );
+    let near = Machine {
+        busiest: 0.99,
+        ..Machine::default()
+    };
+    let run = both_ways(line, near);
     let found = by_arithmetic(&run);
     let found = stand_in(&found, NotModelled::Processor);
     assert!(found.parameters.iter().all(|p| p.starts_with("underlay.")));
@@ -254,23 +258,17 @@ fn a_radio_link_is_a_constant_rate_and_its_variation_is_not_predicted() {
         jitter_ms: 12.0,
         ..Line::default()
     };
-    let run = compose::run(
-        &Scene {
-            down: line.clone(),
-            up: line,
-            near: Machine {
-                device: Device {
-                    kind: DeviceKind::Wlan,
-                    driver: "iwlwifi".to_owned(),
-                    signal_dbm: Some(-78),
-                    ..Device::default()
-                },
-                ..Machine::default()
-            },
-            ..Scene::default()
-        },
-        1,
-    );
+    let device = Device {
+        kind: DeviceKind::Wlan,
+        driver: "iwlwifi".to_owned(),
+        signal_dbm: Some(-78),
+        ..Device::default()
+    };
+    let near = Machine {
+        device,
+        ..Machine::default()
+    };
+    let run = both_ways(line, near);
     let twin = by_arithmetic(&run);
     let found = stand_in(&twin, NotModelled::Radio);
     assert_eq!(found.at, Some(Side::Near));

@@ -80,16 +80,8 @@ const QUEUES: &[(&str, Queue)] = &[
     ("red", Queue::Red),
     ("policer", Queue::Policer),
 ];
-/// Queues of a shaper.
-pub(super) const SHAPERS: &[(&str, Queue)] = &[
-    ("fifo", Queue::Fifo),
-    ("fq", Queue::Fq),
-    ("fq_codel", Queue::FqCodel),
-    ("codel", Queue::Codel),
-    ("pie", Queue::Pie),
-    ("cake", Queue::Cake),
-    ("dualpi2", Queue::Dualpi2),
-];
+/// Queues of a shaper: all but the last two.
+pub(super) const SHAPERS: &[(&str, Queue)] = QUEUES.split_at(QUEUES.len() - 2).0;
 pub(super) const QDISCS: &[(&str, EndQdisc)] = &[
     ("noqueue", EndQdisc::Noqueue),
     ("none", EndQdisc::Noqueue),
@@ -254,4 +246,16 @@ impl Kind {
 pub(super) fn word_for<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> &'static str {
     let found = words.iter().find(|(_, meaning)| meaning == value);
     found.map_or("", |(word, _)| *word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{QUEUES, SHAPERS};
+    use crate::cell::Shaper;
+
+    #[test]
+    fn a_spec_names_exactly_the_queues_that_a_shaper_takes() {
+        let all = QUEUES.iter().filter(|(_, queue)| Shaper::takes(*queue));
+        assert!(all.eq(SHAPERS));
+    }
 }
