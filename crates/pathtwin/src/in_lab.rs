@@ -53,7 +53,7 @@ impl InLab<'_> {
     /// The Run lacks measurements that a twin needs, every run in the lab failed, or it was
     /// stopped.
     pub fn twin(&self, run: &Run) -> Result<Twin, Failure> {
-        let fit = Fit::prepare(run, Budget(self.budget), env!("CARGO_PKG_VERSION"))?;
+        let fit = Fit::prepare(run, Budget::Of(self.budget), env!("CARGO_PKG_VERSION"))?;
         twin::search(&fit, self.lab, self.stop)
     }
 
@@ -65,7 +65,7 @@ impl InLab<'_> {
         let objective = Objective {
             goal: self.goal,
             keep: self.keep.to_vec(),
-            budget: Budget(self.budget),
+            budget: Budget::Of(self.budget),
         };
         let trials = Trials::prepare(twin, objective, env!("CARGO_PKG_VERSION"))?;
         let advice = progress::search(self.lab, trials.runs(), self.stop, |bench| {

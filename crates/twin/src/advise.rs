@@ -86,7 +86,9 @@ impl<'a> Trials<'a> {
             trials.take(candidate);
         }
         trials.not_tried.extend(known::settings());
-        let allowed_s = trials.objective.budget.0.as_secs_f64() * cost::PROCESSORS;
+        let [down, up] = [Direction::Down, Direction::Up].map(|d| rate_bps(&trials.members[0], d));
+        let budget = trials.objective.budget.of_trials(twin, down.max(up));
+        let allowed_s = budget.as_secs_f64() * cost::PROCESSORS;
         let allowed = (allowed_s / each_s).floor() as usize;
         let left = allowed.saturating_sub(competitor_runs());
         trials.rounds = rounds(trials.arms.len(), left);
@@ -301,14 +303,16 @@ fn members(twin: &Twin) -> Vec<Path> {
 }
 
 fn processor_s(plan: &Plan, path: &Path) -> f64 {
-    let rate = |direction: Direction| {
-        let rate = path.underlay.line(direction).rate_bps.as_ref();
-        match rate.map(|p| &p.value) {
-            Some(Limit::At(rate)) => rate.bps() as f64,
-            _ => USUAL_RATE,
-        }
-    };
-    cost::processor_s(plan, &rate)
+    cost::processor_s(plan, &|direction| rate_bps(path, direction))
+}
+
+/// Rate of a direction, bit/s, for the cost.
+fn rate_bps(path: &Path, direction: Direction) -> f64 {
+    let rate = path.underlay.line(direction).rate_bps.as_ref();
+    match rate.map(|p| &p.value) {
+        Some(Limit::At(rate)) => rate.bps() as f64,
+        _ => USUAL_RATE,
+    }
 }
 
 /// Maximum runs with a competing flow: with and without each arm, in both directions.

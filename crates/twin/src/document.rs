@@ -21,7 +21,8 @@ use crate::{
     search::{Finalist, Found, Tried},
     spread::spread,
     statistics::{Fitness, Statistic, Target, fitness, is_of},
-    verdict::{Judged, PLAUSIBLE, judge},
+    unsteady::unsteady,
+    verdict::{Judged, PLAUSIBLE, judge, steady},
 };
 
 /// Members at most.
@@ -43,7 +44,8 @@ pub(crate) fn twin(fit: &Input<'_>, found: &Found, effort: Effort, program: &str
         None => untested(),
         Some((best, fitness)) => {
             held_out.extend(never_fitted(fit, &target, &best.tried.values));
-            judge(fitness, &held_out, held_out.len())
+            let judged = judge(fitness, &held_out, held_out.len());
+            steady(judged, unsteady(fit, &target, &best.tried.values))
         }
     };
     let members = members(fit, &ranked, &finish);

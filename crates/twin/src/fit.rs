@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::{
     job::{self, Bench, Outcome, Stopped},
-    net::Layer,
+    net::{Direction, Layer},
     path::{Path, Source, Trial},
     plan::Plan,
     run::Run,
@@ -14,6 +14,7 @@ use model::{
 use stats::Random;
 
 use crate::{
+    budget::Budget,
     candidate::Candidate,
     cost,
     course::Shown,
@@ -34,16 +35,6 @@ const HUNG: f64 = 8.0;
 const REPEATED: usize = 2;
 /// Maximum paths tried in both waves: more add little for four parameters.
 const MAX: usize = 30;
-
-/// Budget of a search: real time on a machine with two processors, by the cost model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget(pub Duration);
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self(Duration::from_secs(180))
-    }
-}
 
 /// A fit of a Run with enough data.
 #[derive(Debug)]
@@ -73,10 +64,11 @@ impl<'a> Fit<'a> {
         values.retain(|s, _| s.key.cc.as_ref().is_none_or(|cc| in_lab(cc)));
         let rate = |direction| known.line(direction).rate_bps.value;
         let each = [&short, &full].map(|plan| cost::processor_s(plan, &rate));
+        let budget = budget.of_search(rate(Direction::Down).max(rate(Direction::Up)));
         let fit = Self {
             program: program.to_owned(),
-            budget: budget.0,
-            size: size(budget.0.as_secs_f64() * cost::PROCESSORS, each),
+            budget,
+            size: size(budget.as_secs_f64() * cost::PROCESSORS, each),
             short,
             full,
             input: Input {

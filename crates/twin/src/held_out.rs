@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Errors within this many standard deviations of repeats and seeds count as none.
-const CHANCE: f64 = 1.96;
+pub(crate) const CHANCE: f64 = 1.96;
 /// Error of a goodput that is good enough for numbers, as a logarithm: the mean error of Pantheon's
 /// calibrated emulators (Yan et al., USENIX ATC 2018: about 17 %).
 pub(crate) const GOODPUT: f64 = 0.16;
@@ -180,7 +180,7 @@ fn held(
 /// The error beyond chance, over its tolerance.
 fn excess(figure: TwinFigure, measured: f64, apart: &Distance) -> f64 {
     let allowed = match figure {
-        TwinFigure::Goodput | TwinFigure::Capacity => GOODPUT,
+        TwinFigure::Goodput | TwinFigure::GoodputP10 | TwinFigure::Capacity => GOODPUT,
         TwinFigure::Retransmitted => RETRANSMITTED,
         _ => DELAY.1.max(DELAY.0 * measured),
     };

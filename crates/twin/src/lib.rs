@@ -14,6 +14,7 @@
 //! by a model of the cost, never by a clock.
 
 mod advise;
+mod budget;
 mod candidate;
 mod cost;
 mod course;
@@ -30,9 +31,11 @@ pub mod policing;
 mod search;
 mod spread;
 mod statistics;
+mod unsteady;
 mod verdict;
 
 pub use advise::{Objective, Trials, outcome, stated, turns};
+pub use budget::{Budget, searched};
 pub use error::{Missing, TwinError};
-pub use fit::{Budget, Fit};
+pub use fit::Fit;
 pub use model::job::{Bench, Outcome, Stopped};

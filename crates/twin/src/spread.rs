@@ -36,6 +36,7 @@ fn limits(run: &Run, statistic: &Statistic) -> [f64; 2] {
     let kind = match statistic.figure {
         TwinFigure::Goodput => FigureKind::Goodput,
         TwinFigure::Capacity => FigureKind::Capacity,
+        TwinFigure::GoodputP10 => return [0.0, statistic.figure.unit().max()],
         TwinFigure::Retransmitted => FigureKind::Retransmitted,
         // An added delay is not below zero, whatever the base.
         TwinFigure::AddedP50

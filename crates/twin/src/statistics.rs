@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use analysis::{
     figures::{added_us, value},
+    over_time::slowest_bps,
     view::{Sweep, View},
 };
 use model::{
@@ -98,6 +99,7 @@ fn figures(sample: &Sample, base_us: Option<f64>) -> Vec<(TwinFigure, f64)> {
     let all = match sample.key.step {
         StepKind::Tcp => vec![
             (TwinFigure::Goodput, value(sample, FigureKind::Goodput)),
+            (TwinFigure::GoodputP10, slowest_bps(sample)),
             (TwinFigure::AddedP50, added(FigureKind::RttP50)),
             (TwinFigure::AddedP95, added(FigureKind::RttP95)),
             (TwinFigure::TcpAdded, added(FigureKind::TcpRttP50)),
@@ -148,6 +150,7 @@ impl Scale {
         };
         match figure {
             TwinFigure::Goodput => ratio(0.08, 0.05),
+            TwinFigure::GoodputP10 => ratio(0.03, 0.08),
             TwinFigure::Capacity => ratio(0.01, 0.02),
             TwinFigure::Retransmitted => ratio(0.4, 0.2),
             _ => Self {

@@ -6,7 +6,7 @@ use model::{
     twin::{HeldOut, LeftOut, TwinFigure, TwinVerdict},
 };
 
-use crate::statistics::Fitness;
+use crate::{statistics::Fitness, unsteady::Unsteady};
 
 /// A path whose second largest implausibility is below this cannot be distinguished from the Run's
 /// (three standard deviations: Pukelsheim, The American Statistician 48, 1994).
@@ -74,6 +74,28 @@ pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], predicted: usize) -> J
     }
 }
 
+/// The verdict on a path whose rate may change: no numbers then, since a shaper below a mean rate is
+/// above the rate at times.
+pub(crate) fn steady(judged: Judged, found: Option<Unsteady>) -> Judged {
+    let (TwinVerdict::FitForAdvising | TwinVerdict::Untested, Some(found)) =
+        (judged.verdict, found)
+    else {
+        return judged;
+    };
+    let figure = found.statistic.figure;
+    Judged {
+        verdict: TwinVerdict::OrderOnly,
+        text: text!(
+            "good for the order of remedies, not for numbers: the rate of the path changes; {figure} of {load} is {measured}, and {predicted} on the twin",
+            figure = figure.words(),
+            load = &found.statistic.key,
+            measured = figure.value(found.measured),
+            predicted = figure.value(found.twin)
+        ),
+        settle: Some(settle(figure)),
+    }
+}
+
 /// No path that was tried has the figures.
 fn no_path(best: &Fitness) -> Judged {
     let text = match &best.worst {
@@ -96,7 +118,7 @@ fn no_path(best: &Fitness) -> Judged {
 /// The measurement that would improve a figure.
 fn settle(figure: TwinFigure) -> Text {
     match figure {
-        TwinFigure::Goodput | TwinFigure::Retransmitted => text!(
+        TwinFigure::Goodput | TwinFigure::GoodputP10 | TwinFigure::Retransmitted => text!(
             "more repeats (`pathtwin measure --thorough`), at another hour too: a rate or loss that changes is no constant of a path"
         ),
         TwinFigure::Capacity => {

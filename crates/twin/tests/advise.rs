@@ -131,7 +131,7 @@ impl Bench for Lab {
 
 fn fitted(scene: &Scene) -> Twin {
     let run = compose::run(scene, 7);
-    let fit = Fit::prepare(&run, Budget(Duration::from_secs(600)), "test").unwrap();
+    let fit = Fit::prepare(&run, Budget::Of(Duration::from_secs(600)), "test").unwrap();
     let mut twin = fit.search(&mut Lab::new()).unwrap();
     // The subject of these tests is the advice.
     twin.verdict = TwinVerdict::FitForAdvising;
@@ -142,7 +142,7 @@ fn objective(goal: Goal, keep: &[&str]) -> Objective {
     Objective {
         goal,
         keep: keep.iter().map(|k| k.parse().unwrap()).collect(),
-        budget: Budget(Duration::from_secs(600)),
+        budget: Budget::Of(Duration::from_secs(600)),
     }
 }
 
@@ -351,7 +351,7 @@ fn nothing_is_advised_on_a_twin_that_does_not_fit() {
 fn a_budget_below_one_run_of_each_states_the_required_bytes() {
     let twin = fitted(&scene(100.0, 0.0));
     let objective = Objective {
-        budget: Budget(Duration::from_secs(1)),
+        budget: Budget::Of(Duration::from_secs(1)),
         ..Objective::default()
     };
     let error = Trials::prepare(&twin, objective, "test").unwrap_err();
@@ -359,7 +359,7 @@ fn a_budget_below_one_run_of_each_states_the_required_bytes() {
         panic!("{error}");
     };
     let enough = Objective {
-        budget: Budget(Duration::from_secs(needs_s)),
+        budget: Budget::Of(Duration::from_secs(needs_s)),
         ..Objective::default()
     };
     assert!(Trials::prepare(&twin, enough, "test").is_ok());
@@ -397,7 +397,7 @@ fn a_run_through_iperf3_gets_advice_that_says_what_the_run_lacks() {
             (flow.segments, flow.rtt_p50_us, flow.rtt_p95_us) = (None, None, None);
         }
     }
-    let fit = Fit::prepare(&run, Budget(Duration::from_secs(600)), "test").unwrap();
+    let fit = Fit::prepare(&run, Budget::Of(Duration::from_secs(600)), "test").unwrap();
     let twin = fit.search(&mut Lab::new()).unwrap();
     assert!(twin.effort.runs > 0);
     let advice = advise(&twin, objective(Goal::Balanced, &[]), &mut Lab::new());

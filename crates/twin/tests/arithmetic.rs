@@ -105,7 +105,7 @@ impl Bench for Arithmetic {
 }
 
 fn fit(run: &Run, bench: &mut Arithmetic) -> Twin {
-    let budget = Budget(Duration::from_secs(600));
+    let budget = Budget::Of(Duration::from_secs(600));
     let fit = Fit::prepare(run, budget, "test").unwrap();
     fit.search(bench).unwrap()
 }
@@ -349,7 +349,7 @@ fn a_twin_names_no_host_and_no_address() {
 #[test]
 fn nothing_is_run_without_a_budget_and_that_is_said() {
     let run = compose::run(&scene(20.0, 30.0, 40.0, 0.0), 3);
-    let fit = Fit::prepare(&run, Budget(Duration::ZERO), "test").unwrap();
+    let fit = Fit::prepare(&run, Budget::Of(Duration::ZERO), "test").unwrap();
     assert_eq!(fit.runs(), 0);
     let twin = fit.search(&mut Arithmetic::right()).unwrap();
     assert_eq!(twin.verdict, TwinVerdict::Untested);

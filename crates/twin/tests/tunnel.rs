@@ -34,7 +34,7 @@ impl Bench for NoLab {
 }
 
 fn by_arithmetic(run: &Run) -> Twin {
-    let fit = Fit::prepare(run, Budget(Duration::ZERO), "test").unwrap();
+    let fit = Fit::prepare(run, Budget::Of(Duration::ZERO), "test").unwrap();
     fit.search(&mut NoLab).unwrap()
 }
 

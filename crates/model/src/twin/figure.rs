@@ -11,6 +11,9 @@ use crate::{
 pub enum TwinFigure {
     /// Goodput.
     Goodput,
+    /// Goodput of the slowest tenth of equal parts of a load: lower than the mean where the rate of
+    /// the path varies.
+    GoodputP10,
     /// Capacity of the path, by UDP sweep.
     Capacity,
     /// RTT of the probes under load, median, above the base RTT.
@@ -32,8 +35,9 @@ pub struct UnknownTwinFigure(pub String);
 
 impl TwinFigure {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Goodput,
+        Self::GoodputP10,
         Self::Capacity,
         Self::AddedP50,
         Self::AddedP95,
@@ -46,6 +50,7 @@ impl TwinFigure {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Goodput => "goodput_bps",
+            Self::GoodputP10 => "goodput_p10_bps",
             Self::Capacity => "capacity_bps",
             Self::AddedP50 => "added_p50_us",
             Self::AddedP95 => "added_p95_us",
@@ -58,7 +63,7 @@ impl TwinFigure {
     /// Its unit.
     pub const fn unit(self) -> Unit {
         match self {
-            Self::Goodput | Self::Capacity => Unit::BitsPerSecond,
+            Self::Goodput | Self::GoodputP10 | Self::Capacity => Unit::BitsPerSecond,
             Self::AddedP50 | Self::AddedP95 | Self::TcpAdded | Self::OverloadAdded => {
                 Unit::Microseconds
             }
@@ -69,7 +74,7 @@ impl TwinFigure {
     /// Its direction of improvement.
     pub const fn better(self) -> Better {
         match self {
-            Self::Goodput | Self::Capacity => Better::Higher,
+            Self::Goodput | Self::GoodputP10 | Self::Capacity => Better::Higher,
             _ => Better::Lower,
         }
     }
@@ -78,6 +83,7 @@ impl TwinFigure {
     pub const fn text(self) -> &'static str {
         match self {
             Self::Goodput => "goodput",
+            Self::GoodputP10 => "goodput of the slowest tenth",
             Self::Capacity => "capacity",
             Self::AddedP50 => "added delay",
             Self::AddedP95 => "added delay, P95",

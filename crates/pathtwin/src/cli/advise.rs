@@ -38,10 +38,11 @@ pub(crate) struct Advise {
     /// A bound that a remedy must keep, for example goodput>=90% or rtt-p99<=80ms; may be repeated
     #[arg(long, value_name = "FIGURE>=VALUE")]
     pub(crate) keep: Vec<Keep>,
-    /// Longest time of the trial, and of the search for a twin before it, each counted for two
-    /// processors by a model of the cost
-    #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "3m")]
-    pub(crate) budget_time: Duration,
+    /// Longest time of the trials, from a Run including the search of its twin, which takes at most
+    /// half of it. Counted for two processors by a model of the cost [default, with the search: 3m
+    /// up to 100 Mbit/s, 15m from 1 Gbit/s on]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) budget_time: Option<Duration>,
     /// Parallel runs in the lab; default: one per processor
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use model::twin::TwinVerdict;
 use report::documents::{Document, DocumentError};
-use twin::{Budget, Fit, Objective, Trials};
+use twin::{Budget, Fit, Objective, Trials, TwinError};
 
 use super::twin::{open_lab, search};
 use crate::{
@@ -25,20 +25,30 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
     let document = Document::parse(&text).map_err(|e| wrong(name, Some(e)))?;
     let lab = || open_lab(!arguments.no_cache, arguments.jobs);
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let twin = match document {
-        Document::Twin(twin) => *twin,
+    let budget = arguments.budget_time.map_or(Budget::Usual, Budget::Of);
+    let (twin, budget, before_s) = match document {
+        Document::Twin(twin) => (*twin, budget, 0),
         Document::Run(run) => {
-            let fit = Fit::prepare(&run, Budget(arguments.budget_time), program)?;
-            search(&fit, &lab()?, stop)?
+            let fit = Fit::prepare(&run, budget.half(), program)?;
+            let twin = search(&fit, &lab()?, stop)?;
+            let left = budget.after(&twin);
+            let before_s = twin::searched(&twin).as_secs();
+            (twin, left, before_s)
         }
         Document::Rows(_) | Document::Advice(_) => return Err(wrong(name, None)),
     };
     let objective = Objective {
         goal: arguments.goal.into(),
         keep: arguments.keep.clone(),
-        budget: Budget(arguments.budget_time),
+        budget,
     };
-    let trials = Trials::prepare(&twin, objective, program)?;
+    let trials = Trials::prepare(&twin, objective, program).map_err(|error| match error {
+        // The time that was given is for the search, too.
+        TwinError::NoBudget { needs_s } => TwinError::NoBudget {
+            needs_s: needs_s + before_s,
+        },
+        other => other,
+    })?;
     format::say(format_args!("{}", trials.forecast()));
     let lab = lab()?;
     let advice = progress::search(&lab, trials.runs(), stop, |bench| trials.search(bench))?;

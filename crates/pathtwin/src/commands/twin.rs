@@ -23,11 +23,8 @@ pub(crate) fn twin(arguments: &Twin) -> Result<ExitCode, Failure> {
     let run = Run::parse(&text)
         .with_context(|| arguments.run.clone())
         .map_err(|e| Failure::new(code::USE, e))?;
-    let fit = Fit::prepare(
-        &run,
-        Budget(arguments.budget_time),
-        env!("CARGO_PKG_VERSION"),
-    )?;
+    let budget = arguments.budget_time.map_or(Budget::Usual, Budget::Of);
+    let fit = Fit::prepare(&run, budget, env!("CARGO_PKG_VERSION"))?;
     let twin = match fit.runs() {
         0 => {
             announce(&fit);

@@ -191,7 +191,7 @@ fn the_chinese_page_of_an_untested_twin_and_an_advice_has_no_english_but_names()
         }
     }
     let run = run();
-    let fit = twin::Fit::prepare(&run, twin::Budget(Duration::ZERO), "0.1.0").unwrap();
+    let fit = twin::Fit::prepare(&run, twin::Budget::Of(Duration::ZERO), "0.1.0").unwrap();
     let twin = fit.search(&mut Nothing).unwrap();
     let mut documents = Documents::default();
     for document in [

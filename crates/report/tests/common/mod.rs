@@ -247,7 +247,7 @@ pub(crate) fn twin() -> Twin {
     };
     let mut run = compose::run(&scene, 7);
     compose::with_series(&mut run);
-    let budget = twin::Budget(Duration::from_secs(600));
+    let budget = twin::Budget::Of(Duration::from_secs(600));
     let fit = twin::Fit::prepare(&run, budget, "0.1.0").expect("a run with all that a twin needs");
     let twin = fit.search(&mut SameScene(scene)).expect("a twin");
     assert!(!twin.fitted.is_empty() && !twin.held_out.is_empty() && twin.series.is_some());

@@ -2,7 +2,7 @@
 
 use model::advice::{Goal, Keep};
 
-use crate::fit::Budget;
+use crate::budget::Budget;
 
 /// Improvement that an Advice is to find, and its limits.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,18 +3,33 @@
 use model::{
     advice::{AdviceFigure, Change, Outcome},
     net::Direction,
+    path::{Limit, Loss},
     run::Unit,
     twin::{Twin, TwinFigure},
 };
 
-use super::judge::{Pair, USUAL, USUAL_COUNTS};
+use super::judge::{Pair, USUAL_COUNTS};
 
 /// Smallest half width of an interval, a logarithm: settings of hosts and rates of twins differ by
 /// this much. A shaper on an Ethernet device counts 14 bytes more than an IP packet has, 1 %.
 const RESOLUTION: f64 = 0.02;
-/// Error of goodput and of delay, logarithms, where the twin was not tested: somewhat above the
-/// 90th percentile of the errors of such twins on drawn paths (docs/accuracy.md).
-const UNTESTED: f64 = 0.15;
+/// Error of goodput and of loaded delay, logarithms, where the twin was not tested, and the least
+/// where it was: about the 90th percentile of the errors of such twins on the paths of draw 3
+/// (docs/accuracy.md), beside the error by a loss and [`RESOLUTION`]. That holds for paths that a
+/// twin can be equal to, and an untested twin does not show that its path is one.
+const UNTESTED: [f64; 2] = [0.02, 0.04];
+/// The same of other figures, whose errors on drawn paths are not known.
+const UNKNOWN: f64 = 0.15;
+/// Standard deviation between pairs, a logarithm, where the twin was not tested. It is smaller than
+/// that which decides whether a remedy helps: pairs have the same seed.
+const USUAL: f64 = 0.01;
+/// Share of the rate below which a flow is limited by loss.
+const LIMITED: f64 = 0.8;
+/// Exponent of the loss in the goodput of a flow that it limits: 0.5 of Reno, 0.75 of CUBIC (RFC
+/// 9438 section 5), which is Reno-friendly on most paths of a user.
+const BY_LOSS: f64 = 0.65;
+/// Bounds of a 90 % interval over those of a 95 % one.
+const NARROWER: f64 = 1.645 / 1.96;
 
 /// Changes of each figure, with intervals over the pairs that are widened by the error of the twin.
 pub(super) fn changes(pairs: &[Pair<'_>], twin: &Twin) -> Vec<Change> {
@@ -47,7 +62,19 @@ fn change(
     let usual = usual(twin, direction, figure, around);
     // The percentiles of four pairs would hold 60 % of further ones.
     let spread = stats::prediction_half_width(&ratios, 0.9, usual, USUAL_COUNTS)?;
-    let away = spread.hypot(error).hypot(RESOLUTION);
+    let medians = [false, true].map(|after| {
+        let values = pairs
+            .iter()
+            .filter_map(|p| of(if after { p.after } else { p.before }));
+        stats::median(&values.collect::<Vec<_>>())
+    });
+    let by_loss = match (figure, medians) {
+        (AdviceFigure::Goodput, [Some(before), Some(after)]) => {
+            by_loss(twin, direction, [before, after])
+        }
+        _ => 0.0,
+    };
+    let away = spread.hypot(error).hypot(by_loss).hypot(RESOLUTION);
     Some(Change {
         direction,
         figure,
@@ -77,6 +104,27 @@ fn usual(twin: &Twin, direction: Direction, figure: AdviceFigure, around: f64) -
     deviation.unwrap_or(USUAL)
 }
 
+/// Error of the ratio of two goodputs, bit/s, of which random loss limits one: that of the loss, by
+/// its interval.
+fn by_loss(twin: &Twin, direction: Direction, goodputs: [f64; 2]) -> f64 {
+    let line = twin.path.underlay.line(direction);
+    let rate = line.rate_bps.as_ref().map(|rate| &rate.value);
+    let (Some(Limit::At(rate)), Some(Loss::Random { share })) = (rate, &line.loss) else {
+        return 0.0;
+    };
+    let [before, after] = goodputs.map(|bps| bps < LIMITED * rate.bps() as f64);
+    let bounds = share
+        .low
+        .zip(share.high)
+        .map(|(low, high)| [low.get(), high.get()]);
+    match bounds {
+        Some([low, high]) if before != after && low > 0.0 => {
+            0.5 * NARROWER * BY_LOSS * (high / low).ln()
+        }
+        _ => 0.0,
+    }
+}
+
 /// Error of the twin on figures that were held out: the 90th percentile of the logarithms.
 fn error(twin: &Twin, figure: AdviceFigure, around: f64) -> f64 {
     let errors = twin.errors.as_ref();
@@ -86,5 +134,10 @@ fn error(twin: &Twin, figure: AdviceFigure, around: f64) -> f64 {
             .and_then(|e| e.delay_beyond_p90_us.or(e.delay_p90_us))
             .map(|us| (1.0 + us / around.max(1.0)).ln()),
     };
-    known.unwrap_or(UNTESTED)
+    // A handful of figures that came out exactly does not promise that all others will.
+    match figure {
+        AdviceFigure::Goodput => known.unwrap_or(0.0).max(UNTESTED[0]),
+        AdviceFigure::LoadedP50 => known.unwrap_or(0.0).max(UNTESTED[1]),
+        _ => known.unwrap_or(UNKNOWN),
+    }
 }

@@ -27,9 +27,9 @@ use pathtwin::{
 /// The profiles, from the root of the repository.
 const PROFILES: &str = "cases/paths";
 /// Budget of each search: some twenty short runs of paths like these.
-const BUDGET: Budget = Budget(Duration::from_secs(15));
+const BUDGET: Budget = Budget::Of(Duration::from_secs(15));
 /// The same with two congestion controls.
-const LARGER_BUDGET: Budget = Budget(Duration::from_secs(60));
+const LARGER_BUDGET: Budget = Budget::Of(Duration::from_secs(60));
 /// Members beside the best one that are asked, too, for the interval of a prediction.
 const OTHER_MEMBERS: usize = 2;
 
