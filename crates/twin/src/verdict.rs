@@ -74,8 +74,8 @@ pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], predicted: usize) -> J
     }
 }
 
-/// The verdict on a path whose rate may change: no numbers then, since a shaper below a mean rate is
-/// above the rate at times.
+/// The verdict on a path whose rate may change: no numbers then, since a shaper below the mean rate
+/// is above the rate at times.
 pub(crate) fn steady(judged: Judged, found: Option<Unsteady>) -> Judged {
     let (TwinVerdict::FitForAdvising | TwinVerdict::Untested, Some(found)) =
         (judged.verdict, found)
