@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(twin) = Twin::parse(bytes) {
         let _ = report::twin::text(&twin);
         let objective = Objective {
-            budget: Budget(Duration::from_secs(600)),
+            budget: Budget::Of(Duration::from_secs(600)),
             ..Objective::default()
         };
         if let Ok(trials) = Trials::prepare(&twin, objective, "fuzz") {
