@@ -31,6 +31,9 @@ pub struct Twin {
     pub program: String,
     /// Name of the Run that was fitted.
     pub run: String,
+    /// True if the Run was measured on a lab path: what hosts do beside sending is not in it.
+    #[serde(default)]
+    pub lab: bool,
     /// Layer whose figures were fitted: the path below the tunnel, if it was measured.
     pub layer: Layer,
     /// Address family whose figures were fitted.

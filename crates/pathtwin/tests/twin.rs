@@ -197,6 +197,37 @@ fn a_lab_path_is_recovered_and_the_second_twin_is_the_same_document_from_the_cac
     assert_eq!(files(&cache), known, "something was run again");
 }
 
+/// A shaper with a bucket of 16 kB toward this end, as tbf and htb usually have one, and a line
+/// without one the other way.
+const SHAPED: &str = r#"
+name = "shaped"
+[path]
+rtt = "20ms"
+rate = "20mbit"
+buffer = "30ms"
+[path.down]
+peak = "1gbit"
+peak_burst = "16kB"
+"#;
+
+/// Bug: no twin had the bucket, which bbr takes for the rate of the path.
+#[test]
+fn the_bucket_of_a_shaper_is_found_where_there_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.json");
+    std::fs::write(&run, measured(SHAPED)).unwrap();
+    let json = by_arithmetic(&["--output", "json"], &run);
+    let twin = Twin::parse(&json.stdout).unwrap();
+    let bucket = |direction| {
+        let peak = twin.path.underlay.line(direction).peak.as_ref();
+        peak.map(|peak| peak.value.burst.0)
+    };
+    let down = bucket(Direction::Down).expect("a bucket");
+    assert!((12_000..17_000).contains(&down), "{down} bytes");
+    assert_eq!(bucket(Direction::Up), None);
+    assert!(twin.lab, "it is of a lab path");
+}
+
 /// What iperf3 measures of a path between a server of iperf3 and this program, both in the lab.
 fn through_iperf3(line: &str) -> Run {
     let (_folder, path) = spec(line);

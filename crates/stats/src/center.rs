@@ -147,12 +147,23 @@ fn bootstrap_t(samples: &[f64], random: &mut Random) -> Option<Interval> {
     (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
 }
 
-/// Half width of the interval around the mean that holds one further sample of a normal
+/// Variance of the median of three samples of a normal distribution, by that of one sample (David,
+/// Nagaraja: Order Statistics, 2003, table 8.6).
+pub const MEDIAN_OF_THREE: f64 = 0.4487;
+
+/// Half width of the interval around the mean that holds one further value of a normal
 /// distribution with a probability of `level`: Student's t times the deviation times
-/// sqrt(1 + 1 / n) (Hahn, Meeker: Statistical Intervals, 1991, 4.7). A deviation that is `known`
-/// from elsewhere counts as `counts` more samples: few samples do not show theirs, and one none.
-/// `None` without samples, or if nothing is known of their deviation.
-pub fn prediction_half_width(samples: &[f64], level: f64, known: f64, counts: f64) -> Option<f64> {
+/// sqrt(v + 1 / n), where v is the `variance` of the value by that of a sample: 1 for a further
+/// sample, 1 / m for the mean of m, [`MEDIAN_OF_THREE`] (Hahn, Meeker: Statistical Intervals, 1991,
+/// 4.7 and 4.8). A deviation that is `known` from elsewhere counts as `counts` more samples: few
+/// samples do not show theirs, and one none. `None` without samples, or if nothing is known of
+/// their deviation.
+pub fn prediction_half_width(
+    samples: &[f64],
+    variance: f64,
+    level: f64,
+    [known, counts]: [f64; 2],
+) -> Option<f64> {
     let (n, centre) = (samples.len() as f64, mean(samples)?);
     let freedom = n - 1.0 + counts;
     if freedom <= 0.0 {
@@ -161,7 +172,7 @@ pub fn prediction_half_width(samples: &[f64], level: f64, known: f64, counts: f6
     let squares: f64 = samples.iter().map(|v| (v - centre).powi(2)).sum();
     let deviation = ((squares + counts * known * known) / freedom).sqrt();
     let t = t_quantile(f64::midpoint(1.0, level), freedom);
-    Some(t * deviation * (1.0 + 1.0 / n).sqrt())
+    Some(t * deviation * (variance + 1.0 / n).sqrt())
 }
 
 /// Half the width of the 95 % interval of the median, relative to the median.
@@ -175,23 +186,31 @@ mod tests {
     use super::*;
     use crate::distribution::normal_quantile;
 
-    /// Share of further samples within the prediction from `n` samples.
-    fn held(n: usize, known: f64, counts: f64) -> f64 {
+    /// Share of medians of `further` samples within the prediction from `n` samples.
+    fn held(n: usize, further: usize, variance: f64, known: [f64; 2]) -> f64 {
         let mut random = Random::new(5);
         let normal = |random: &mut Random| normal_quantile(random.unit());
         let draws = 4000;
         let mut held = 0;
         for _ in 0..draws {
             let seen: Vec<f64> = (0..n).map(|_| normal(&mut random)).collect();
-            let away = (normal(&mut random) - mean(&seen).unwrap()).abs();
-            held += usize::from(away <= prediction_half_width(&seen, 0.9, known, counts).unwrap());
+            let next: Vec<f64> = (0..further).map(|_| normal(&mut random)).collect();
+            let away = (median(&next).unwrap() - mean(&seen).unwrap()).abs();
+            let half = prediction_half_width(&seen, variance, 0.9, known).unwrap();
+            held += usize::from(away <= half);
         }
         held as f64 / f64::from(draws)
     }
 
     #[test]
     fn nine_of_ten_further_samples_lie_within_the_prediction() {
-        let share = held(4, 0.0, 0.0);
+        let share = held(4, 1, 1.0, [0.0, 0.0]);
+        assert!((0.88..0.92).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn nine_of_ten_medians_of_three_further_samples_lie_within_their_prediction() {
+        let share = held(4, 3, MEDIAN_OF_THREE, [0.0, 0.0]);
         assert!((0.88..0.92).contains(&share), "{share}");
     }
 
@@ -199,10 +218,10 @@ mod tests {
     #[test]
     fn one_sample_has_the_spread_that_is_known_from_elsewhere_or_none() {
         // A deviation known exactly counts as two samples, hence the interval is wider than needed.
-        let share = held(1, 1.0, 2.0);
+        let share = held(1, 1, 1.0, [1.0, 2.0]);
         assert!(share >= 0.9, "{share}");
-        assert_eq!(prediction_half_width(&[0.5], 0.9, 0.0, 0.0), None);
-        assert_eq!(prediction_half_width(&[], 0.9, 1.0, 2.0), None);
+        assert_eq!(prediction_half_width(&[0.5], 1.0, 0.9, [0.0, 0.0]), None);
+        assert_eq!(prediction_half_width(&[], 1.0, 0.9, [1.0, 2.0]), None);
     }
 
     #[test]

@@ -19,7 +19,8 @@ mod ratio;
 mod stop;
 
 pub use center::{
-    mean_interval, median_interval, median_interval_at, prediction_half_width, relative_half_width,
+    MEDIAN_OF_THREE, mean_interval, median_interval, median_interval_at, prediction_half_width,
+    relative_half_width,
 };
 pub use change::{Change, changes};
 pub use correction::{benjamini_hochberg, holm};

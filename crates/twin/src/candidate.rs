@@ -2,7 +2,7 @@
 
 use analysis::models::{buffer_bytes, needed_bytes};
 use model::{
-    cell::{Buffer, Queue, default},
+    cell::{Buffer, Peak, Queue, default},
     net::{Direction, Layer},
     path::{Ends, Limit, Line, Loss, Nanos, Parameter, Path, Source, Tunnel, Underlay},
     units::{Bytes, Rate, Share},
@@ -19,6 +19,10 @@ const MIN_PACKETS: f64 = 3.0;
 const MAX_BUFFER: f64 = u32::MAX as f64;
 /// Loss below which a path counts as having none: one packet in ten million.
 const NO_LOSS: f64 = 1e-7;
+
+/// Rate at which a shaper sends what its bucket holds, as a multiple of its own: that of its device
+/// is not known, and such short bursts hardly depend on it.
+const FASTER: f64 = 10.0;
 
 /// Bytes that WireGuard adds to a packet, over IPv6 (over IPv4 20 less).
 const WIREGUARD_HEADERS: u32 = 80;
@@ -228,9 +232,21 @@ fn line(choice: &Choice, known: &Moments, direction: Direction, source: Source) 
             Source::Measured,
         )),
         loss: Some(loss(choice.loss, moments, source)),
+        peak: peak(choice.queue, moments),
         reorder: share(moments.reorder).map(|p| Parameter::new(p, Source::Measured)),
         ..Line::default()
     }
+}
+
+/// The bucket of the shaper before a queue, if it has one. A policer is one itself, and cake paces.
+fn peak(queue: Queue, moments: &LineMoments) -> Option<Parameter<Peak>> {
+    let bucket = moments.bucket_bytes?;
+    let peak = Peak {
+        rate: Rate::from_bps((moments.rate_bps.value * FASTER).round() as u64),
+        burst: Bytes(bucket.round() as u64),
+    };
+    let has_one = !matches!(queue, Queue::Policer | Queue::Cake);
+    has_one.then(|| Parameter::new(peak, Source::Measured))
 }
 
 /// The stage of a tunnel in one direction, with the lab's default buffer.

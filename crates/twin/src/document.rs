@@ -62,6 +62,7 @@ pub(crate) fn twin(fit: &Input<'_>, found: &Found, effort: Effort, program: &str
         schema: TWIN_SCHEMA,
         program: program.to_owned(),
         run: fit.run.id.clone(),
+        lab: fit.run.lab,
         layer: fit.known.layer,
         family: fit.known.family,
         verdict: judged.verdict,

@@ -1,5 +1,6 @@
 //! Properties of the path that follow from a Run by arithmetic.
 
+mod bucket;
 mod estimate;
 mod held;
 mod line;
@@ -76,8 +77,10 @@ impl Moments {
         let rtt_s = rtt(&view, &mut notes).ok_or_else(|| lacks(vec![Missing::BaseRtt]))?;
         estimate::sane("a round trip in seconds", rtt_s.value, 1e-6, 60.0)?;
         let wire = view.wire();
+        let jitter_s = jitter(&view).min(rtt_s.value / 2.0);
+        let times_s = [rtt_s.value, jitter_s];
         let mut line =
-            |direction| LineMoments::of(&view.direction(direction), rtt_s.value, wire, &mut notes);
+            |direction| LineMoments::of(&view.direction(direction), times_s, wire, &mut notes);
         let (down, up) = (line(Direction::Down)?, line(Direction::Up)?);
         let tunnel = TunnelMoments::of(&top, view.layer, rtt_s.value, [&down, &up], &mut notes);
         Ok(Self {
@@ -85,7 +88,7 @@ impl Moments {
             family: view.family,
             tunnel,
             rtt_s,
-            jitter_s: jitter(&view).min(rtt_s.value / 2.0),
+            jitter_s,
             mtu: view.mtu_bytes().filter(|_| view.layer == Layer::Underlay),
             down,
             up,
@@ -142,12 +145,24 @@ fn rtt(view: &View<'_>, notes: &mut Vec<Text>) -> Option<Estimate> {
 
 /// Half width of a uniform variation in each direction, from the idle probes. The sum of two such
 /// has a triangular distribution on [-2j, 2j], whose 95th percentile is 2j (1 - sqrt(0.1)) above
-/// its median.
+/// its median, and whose smallest value of some 150 is about as far below it as 2j (1 - sqrt(2 /
+/// 150)). A host that pauses delays some probes and hastens none: then the smallest decides.
 fn jitter(view: &View<'_>) -> f64 {
     const P95: f64 = 2.0 * (1.0 - 0.316_227_766);
-    /// Variation that the scheduling of a host explains, s.
-    const OWN: f64 = 100e-6;
+    const SMALLEST: f64 = 1.77;
+    /// Ratio of the two below which the variation is not that of a path.
+    const ONE_SIDED: f64 = 0.5;
+    /// Variation that the scheduling of two hosts explains, s; and that of the lab.
+    const OF_HOSTS: f64 = 300e-6;
+    const OF_LAB: f64 = 100e-6;
+    let own = if view.lab() { OF_LAB } else { OF_HOSTS };
+    let variation = |us: f64| Some(us / 1e6).filter(|s| *s > own).unwrap_or(0.0);
     let Some(idle) = view.idle() else { return 0.0 };
-    let above = idle.variation_us().map_or(0.0, |us| us / 1e6);
-    if above <= OWN { 0.0 } else { above / P95 }
+    let above = idle.variation_us().map_or(0.0, variation) / P95;
+    let below = variation(idle.p50_us - idle.min_us) / SMALLEST;
+    if below < ONE_SIDED * above {
+        below
+    } else {
+        above
+    }
 }

@@ -8,16 +8,19 @@ use model::{
     twin::{Twin, TwinFigure},
 };
 
-use super::judge::{Pair, USUAL_COUNTS};
+use super::judge::{self, Pair, USUAL_COUNTS};
 
-/// Smallest half width of an interval, a logarithm: settings of hosts and rates of twins differ by
-/// this much. A shaper on an Ethernet device counts 14 bytes more than an IP packet has, 1 %.
+/// Smallest half width of an interval of a path between hosts, a logarithm: their settings and the
+/// rates of twins differ by this much. A shaper on an Ethernet device counts 14 bytes more than an
+/// IP packet has, 1 %.
 const RESOLUTION: f64 = 0.02;
 /// Error of goodput and of loaded delay, logarithms, where the twin was not tested, and the least
-/// where it was: about the 90th percentile of the errors of such twins on the paths of draw 3
-/// (docs/accuracy.md), beside the error by a loss and [`RESOLUTION`]. That holds for paths that a
-/// twin can be equal to, and an untested twin does not show that its path is one.
-const UNTESTED: [f64; 2] = [0.02, 0.04];
+/// where it was, beside that by a loss and the spread of pairs. Those of lab paths are set so that
+/// 90 % hold on the paths of draw 6 (docs/accuracy.md); those of hosts allow for what the lab does
+/// not have. They hold for paths that a twin can be equal to, and an untested twin does not show
+/// that its path is one.
+const IN_LAB: [f64; 2] = [0.005, 0.01];
+const OF_HOSTS: [f64; 2] = [0.02, 0.04];
 /// The same of other figures, whose errors on drawn paths are not known.
 const UNKNOWN: f64 = 0.15;
 /// Standard deviation between pairs, a logarithm, where the twin was not tested. It is smaller than
@@ -60,21 +63,16 @@ fn change(
     let around = pairs.iter().find_map(|p| of(p.after))?;
     let error = error(twin, figure, around);
     let usual = usual(twin, direction, figure, around);
-    // The percentiles of four pairs would hold 60 % of further ones.
-    let spread = stats::prediction_half_width(&ratios, 0.9, usual, USUAL_COUNTS)?;
-    let medians = [false, true].map(|after| {
-        let values = pairs
-            .iter()
-            .filter_map(|p| of(if after { p.after } else { p.before }));
-        stats::median(&values.collect::<Vec<_>>())
-    });
-    let by_loss = match (figure, medians) {
-        (AdviceFigure::Goodput, [Some(before), Some(after)]) => {
-            by_loss(twin, direction, [before, after])
-        }
+    // The percentiles of four pairs would hold 60 % of further ones. What comes is the median of at
+    // least three repeats, in a Run and in the turns of a proof.
+    let known = [usual, USUAL_COUNTS];
+    let spread = stats::prediction_half_width(&ratios, stats::MEDIAN_OF_THREE, 0.9, known)?;
+    let by_loss = match figure {
+        AdviceFigure::Goodput => by_loss(twin, direction, goodputs(pairs, direction)),
         _ => 0.0,
     };
-    let away = spread.hypot(error).hypot(by_loss).hypot(RESOLUTION);
+    let resolution = if twin.lab { 0.0 } else { RESOLUTION };
+    let away = spread.hypot(error).hypot(by_loss).hypot(resolution);
     Some(Change {
         direction,
         figure,
@@ -104,12 +102,24 @@ fn usual(twin: &Twin, direction: Direction, figure: AdviceFigure, around: f64) -
     deviation.unwrap_or(USUAL)
 }
 
+/// Median goodputs without and with the remedy, bit/s; `None` without a pair.
+fn goodputs(pairs: &[Pair<'_>], direction: Direction) -> Option<[f64; 2]> {
+    let of = |medians: Vec<Outcome>| {
+        let own = medians.iter().find(|o| o.direction == direction);
+        own.map(|o| o.goodput_bps)
+    };
+    let before = of(judge::medians(pairs.iter().map(|p| p.before)))?;
+    Some([before, of(judge::medians(pairs.iter().map(|p| p.after)))?])
+}
+
 /// Error of the ratio of two goodputs, bit/s, of which random loss limits one: that of the loss, by
 /// its interval.
-fn by_loss(twin: &Twin, direction: Direction, goodputs: [f64; 2]) -> f64 {
+fn by_loss(twin: &Twin, direction: Direction, goodputs: Option<[f64; 2]>) -> f64 {
     let line = twin.path.underlay.line(direction);
     let rate = line.rate_bps.as_ref().map(|rate| &rate.value);
-    let (Some(Limit::At(rate)), Some(Loss::Random { share })) = (rate, &line.loss) else {
+    let (Some(Limit::At(rate)), Some(Loss::Random { share }), Some(goodputs)) =
+        (rate, &line.loss, goodputs)
+    else {
         return 0.0;
     };
     let [before, after] = goodputs.map(|bps| bps < LIMITED * rate.bps() as f64);
@@ -135,9 +145,10 @@ fn error(twin: &Twin, figure: AdviceFigure, around: f64) -> f64 {
             .map(|us| (1.0 + us / around.max(1.0)).ln()),
     };
     // A handful of figures that came out exactly does not promise that all others will.
+    let [goodput, delay] = if twin.lab { IN_LAB } else { OF_HOSTS };
     match figure {
-        AdviceFigure::Goodput => known.unwrap_or(0.0).max(UNTESTED[0]),
-        AdviceFigure::LoadedP50 => known.unwrap_or(0.0).max(UNTESTED[1]),
+        AdviceFigure::Goodput => known.unwrap_or(0.0).max(goodput),
+        AdviceFigure::LoadedP50 => known.unwrap_or(0.0).max(delay),
         _ => known.unwrap_or(UNKNOWN),
     }
 }

@@ -10,6 +10,7 @@ use model::{
 };
 
 use super::{
+    bucket::bucket,
     estimate::{Estimate, sane},
     held::{Held, held},
     loss::{LossMoments, QueueMoments},
@@ -38,6 +39,9 @@ pub struct LineMoments {
     pub buffer_is_least: bool,
     /// Burst of a policer, bytes.
     pub burst_bytes: Option<Estimate>,
+    /// Bytes that the shaper sends at once after a pause, with Ethernet headers; absent = no more
+    /// than a few packets.
+    pub bucket_bytes: Option<f64>,
     /// Loss that is not the queue's.
     pub loss: LossMoments,
     /// Share of packets that overtake the delay.
@@ -49,13 +53,13 @@ pub struct LineMoments {
 impl LineMoments {
     pub(super) fn of(
         dir: &DirectionView<'_>,
-        rtt_s: f64,
+        [rtt_s, jitter_s]: [f64; 2],
         wire: Wire,
         notes: &mut Vec<Text>,
     ) -> Result<Self, TwinError> {
         let named = named(dir, wire);
-        let bucket = named.bucket.filter(|_| dir.sweep().is_none());
-        let (rate_bps, rate_is_least) = match bucket {
+        let by_tcp = named.bucket.filter(|_| dir.sweep().is_none());
+        let (rate_bps, rate_is_least) = match by_tcp {
             Some((rate_bps, _)) => (rate_bps, false),
             None => rate(dir, wire),
         };
@@ -102,7 +106,8 @@ impl LineMoments {
             buffer_bytes: buffer_bytes.map(Buffer::estimate),
             buffer_is_least: matches!(buffer_bytes, Some(Buffer::AtLeast(_))),
             burst_bytes: burst(dir, wire, rate_bps.value)
-                .or_else(|| bucket.map(|(_, burst_bytes)| burst_bytes)),
+                .or_else(|| by_tcp.map(|(_, burst_bytes)| burst_bytes)),
+            bucket_bytes: bucket(dir, wire, rate_bps.value, jitter_s).filter(|_| !policed),
             loss,
             reorder: reorder(dir, rtt_s),
             queues,
