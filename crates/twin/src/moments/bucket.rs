@@ -1,8 +1,9 @@
-//! The bucket of a shaper, from what TCP gets through beyond the rate.
+//! The bucket of a shaper, from what a receiver gets beyond the rate.
 //!
 //! A shaper that was idle for a moment sends the bytes of its bucket at once (`burst` of tbf and
-//! htb). bbr takes the rate of that for the path's, fills the queue and loses packets, which a path
-//! of a rate and a queue does not do.
+//! htb; htb also lets a segment of 64 kB pass that its device will split). bbr takes the rate of
+//! that for the path's, fills the queue and loses packets, which a path of a rate and a queue does
+//! not do.
 
 use analysis::view::{DirectionView, Load};
 use model::{
@@ -12,8 +13,10 @@ use model::{
 
 /// Error of the rate, as a share: less than this beyond it is not a bucket's.
 const RATE_ERROR: f64 = 0.005;
-/// Flows that must show it: this share of the most that one of them does. A rate that changes lets
-/// through any amount, and a flow that loses a packet early hardly any.
+/// Percentage of the flows that show no more than the bucket: the others, if any, were held up by a host
+/// and came together.
+const SHOWN: f64 = 75.0;
+/// Flows that must show at least this share of it. A rate that changes lets through any amount.
 const FLOWS: usize = 3;
 const ALIKE: f64 = 0.5;
 /// Smallest bucket that differs from none, bytes and time at the rate: a shaper without one sends
@@ -37,15 +40,15 @@ pub(super) fn bucket(
     // Without UDP above the capacity the rate is that of TCP, and nothing can be beyond it.
     dir.sweep()?;
     let loads = dir.single_loads();
-    let each: Vec<f64> = loads
-        .iter()
-        .flat_map(|load| of_load(dir, load, wire, rate_bps / 8.0))
-        .collect();
-    let most = each.iter().copied().reduce(f64::max)?;
-    let alike = each.iter().filter(|bytes| **bytes >= ALIKE * most).count() >= FLOWS;
-    let rate = rate_bps / 8.0;
+    // A busy host misses datagrams of the overload, which TCP repeats.
+    let by_tcp = loads.iter().map(|load| wire.rate(dir.packets_bps(load)));
+    let rate = by_tcp.fold(rate_bps, f64::max) / 8.0;
+    let each = loads.iter().flat_map(|load| of_load(dir, load, wire, rate));
+    let each: Vec<f64> = each.collect();
+    let size = stats::percentile(&each, SHOWN)?;
+    let alike = each.iter().filter(|bytes| **bytes >= ALIKE * size).count() >= FLOWS;
     let least = LEAST.max(rate * (LEAST_S + JITTERS * jitter_s));
-    (alike && (least..MOST_S * rate).contains(&most)).then_some(most)
+    (alike && (least..MOST_S * rate).contains(&size)).then_some(size)
 }
 
 /// What each flow of a load got through beyond a rate in bytes/s, bytes.
@@ -58,21 +61,20 @@ fn of_load(dir: &DirectionView<'_>, load: &Load, wire: Wire, rate: f64) -> Vec<f
     let flows = samples
         .filter_map(|s| s.tcp.as_ref())
         .flat_map(|t| &t.flows);
-    let each = flows.filter_map(|flow| beyond(flow, rate));
+    let each = flows.filter_map(|flow| beyond(flow, rate, payload));
     each.map(|bytes| bytes * on_wire).collect()
 }
 
-/// The most payload that a receiver got beyond a rate, in bytes/s, before the first packet out of
-/// order: from then on, bytes that had arrived before count together. `None` without its samples.
-fn beyond(flow: &FlowResult, rate: f64) -> Option<f64> {
+/// The most payload that a receiver got beyond a rate, in bytes/s: by its full segments, in order or
+/// not, as the bytes of those behind a gap count together when it is filled. `None` without its
+/// samples.
+fn beyond(flow: &FlowResult, rate: f64, payload: f64) -> Option<f64> {
     let series = flow.received.as_ref()?;
-    let received = series.column(Column::BytesReceived)?;
-    let disordered = series.column(Column::RcvOoopack)?;
-    let times = series.at_us.iter();
-    let in_order = times.zip(received.iter().zip(&disordered));
-    let in_order = in_order.take_while(|(_, (_, disordered))| disordered.is_none_or(|n| n == 0));
-    let points =
-        in_order.filter_map(|(at_us, (bytes, _))| Some((*at_us as f64 / 1e6, (*bytes)? as f64)));
+    let segments = series.column(Column::DataSegsIn)?;
+    let times = series.at_us.iter().map(|us| *us as f64 / 1e6);
+    let points = times
+        .zip(segments)
+        .filter_map(|(at_s, n)| Some((at_s, n? as f64 * payload)));
     let (mut last, mut lacks, mut most) = (None, 0.0_f64, 0.0_f64);
     for (at_s, bytes) in points {
         if let Some((before_s, before)) = last.replace((at_s, bytes)) {
@@ -96,10 +98,10 @@ mod tests {
     const MSS: f64 = 1448.0;
 
     /// A receiver of a flow in slow start behind a shaper of a rate and a bucket, in bytes, with
-    /// samples every 10 ms. `out_of_order` from a time on.
-    fn flow(rate: f64, bucket: f64, out_of_order_s: f64) -> FlowResult {
+    /// samples every 10 ms.
+    fn flow(rate: f64, bucket: f64) -> FlowResult {
         let (mut tokens, mut queue, mut received, mut sent) = (bucket, 0.0, 0.0, 0.0);
-        let (mut at_us, mut bytes, mut disordered) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut at_us, mut segments) = (Vec::new(), Vec::new());
         for step in 0..(0.6 / STEP_S) as u64 {
             let at_s = step as f64 * STEP_S;
             // A window at the start of each round trip, the double of the last one.
@@ -113,16 +115,14 @@ mod tests {
             (queue, tokens, received) = (queue - out, tokens - out, received + out);
             if step % (SAMPLE_S / STEP_S) as u64 == 37 {
                 at_us.push((at_s * 1e6) as i64);
-                bytes.push(Some(received as u64));
-                disordered.push(Some(u64::from(at_s >= out_of_order_s)));
+                segments.push(Some((received / MSS) as u64));
             }
         }
         let mut series = Series {
             at_us,
             ..Series::default()
         };
-        series.push(Column::BytesReceived, bytes);
-        series.push(Column::RcvOoopack, disordered);
+        series.push(Column::DataSegsIn, segments);
         FlowResult {
             received: Some(series),
             ..FlowResult::default()
@@ -133,20 +133,15 @@ mod tests {
     fn a_flow_shows_most_of_a_bucket_and_none_where_there_is_none() {
         for rate in [1e6, 2.5e6, 6e6] {
             for bucket in [8e3, 16e3, 64e3] {
-                let seen = beyond(&flow(rate, bucket, 9.0), rate).unwrap();
+                let seen = beyond(&flow(rate, bucket), rate, MSS).unwrap();
                 assert!(
                     (0.5..1.01).contains(&(seen / bucket)),
                     "{rate} {bucket}: {seen}"
                 );
             }
-            let seen = beyond(&flow(rate, 0.0, 9.0), rate).unwrap();
-            assert!(seen < 0.1 * LEAST, "{rate}: {seen}");
+            let seen = beyond(&flow(rate, 0.0), rate, MSS).unwrap();
+            assert!(seen < 0.5 * LEAST, "{rate}: {seen}");
         }
-    }
-
-    #[test]
-    fn what_comes_after_a_packet_out_of_order_does_not_count() {
-        assert_eq!(beyond(&flow(2.5e6, 16e3, 0.0), 2.5e6), Some(0.0));
-        assert_eq!(beyond(&FlowResult::default(), 2.5e6), None);
+        assert_eq!(beyond(&FlowResult::default(), 1e6, MSS), None);
     }
 }

@@ -50,7 +50,8 @@ impl LossMoments {
     ///
     /// If that counts no loss, because it counts few packets or none at all, the upper bound is the
     /// loss of TCP at any rate: loss outside of the queue cannot be more than all that was lost,
-    /// nor more than the rate of a loss-based flow allows ([`most_by_tcp`]).
+    /// nor more than the rate of a loss-based flow allows ([`most_by_tcp`]). Where more datagrams
+    /// were lost than any TCP load bears out, they were not lost on the path.
     pub(super) fn of(
         dir: &DirectionView<'_>,
         rtt_s: f64,
@@ -78,9 +79,13 @@ impl LossMoments {
         let interval = stats::wilson((lost / each).round() as u64, (sent / each).round() as u64);
         let (low, high) = interval.map_or((0.0, 1.0), |i| (i.low, i.high));
         let value = if sent > 0.0 { lost / sent } else { 0.0 };
+        let most = most_by_tcp(dir, rtt_s);
+        if low > most {
+            return Self::none_up_to(most, sent);
+        }
         let high = match lost > 0.0 {
             true => high,
-            false => high.min(most_by_tcp(dir, rtt_s)),
+            false => high.min(most),
         };
         Self {
             share: Estimate {
@@ -90,6 +95,20 @@ impl LossMoments {
             },
             packets: sent,
             run,
+        }
+    }
+
+    /// No loss, of that many packets. A busy host that misses datagrams for a moment loses a burst
+    /// of them, and no TCP load as much.
+    fn none_up_to(most: f64, packets: f64) -> Self {
+        Self {
+            share: Estimate {
+                value: 0.0,
+                low: 0.0,
+                high: most,
+            },
+            packets,
+            run: None,
         }
     }
 }
