@@ -171,6 +171,8 @@ impl Remedy {
         line.rate_bps = Some(rate);
         line.queue = Some(Parameter::given((*queue).into()));
         line.buffer = Some(Parameter::given(QueueBuffer::Kernel));
+        // The bucket of the shaper that was there is never full behind a slower one.
+        line.peak = None;
         Ok(())
     }
 }

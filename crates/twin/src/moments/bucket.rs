@@ -11,10 +11,12 @@ use model::{
     wire::Wire,
 };
 
+use super::line::on_wire;
+
 /// Error of the rate, as a share: less than this beyond it is not a bucket's.
 const RATE_ERROR: f64 = 0.005;
-/// Percentage of the flows that show no more than the bucket: the others, if any, were held up by a host
-/// and came together.
+/// Percentage of the flows that show no more than the bucket: the others, if any, were held up by
+/// a host and came together.
 const SHOWN: f64 = 75.0;
 /// Flows that must show at least this share of it. A rate that changes lets through any amount.
 const FLOWS: usize = 3;
@@ -53,9 +55,7 @@ pub(super) fn bucket(
 
 /// What each flow of a load got through beyond a rate in bytes/s, bytes.
 fn of_load(dir: &DirectionView<'_>, load: &Load, wire: Wire, rate: f64) -> Vec<f64> {
-    let payload = load.mss_bytes();
-    let packet = payload + f64::from(dir.view.family.tcp_headers());
-    let on_wire = wire.bytes(packet) / payload;
+    let (payload, on_wire) = (load.mss_bytes(), on_wire(dir, load, wire));
     let rate = rate * (1.0 + RATE_ERROR) / on_wire;
     let samples = dir.samples_of(load).into_iter();
     let flows = samples

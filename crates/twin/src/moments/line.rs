@@ -1,6 +1,10 @@
 //! Moments of one direction of a path.
 
-use analysis::{datagrams, models::buffer_bytes, view::DirectionView};
+use analysis::{
+    datagrams,
+    models::buffer_bytes,
+    view::{DirectionView, Load},
+};
 use model::{
     cell::Queue,
     run::StepKind,
@@ -113,6 +117,12 @@ impl LineMoments {
             queues,
         })
     }
+}
+
+/// Bytes with Ethernet headers of a byte of a load's payload, in full packets.
+pub(super) fn on_wire(dir: &DirectionView<'_>, load: &Load, wire: Wire) -> f64 {
+    let payload = load.mss_bytes();
+    wire.bytes(payload + f64::from(dir.view.family.tcp_headers())) / payload
 }
 
 /// The rate of the bottleneck, and whether it may be higher.

@@ -3,7 +3,7 @@
 use analysis::view::{DirectionView, Load};
 use model::wire::Wire;
 
-use super::estimate::Estimate;
+use super::{estimate::Estimate, line::on_wire};
 use crate::policing::{Dropper, Judgement};
 
 /// Errors of its rate and burst, as shares: the largest of public captures (docs/accuracy.md),
@@ -68,9 +68,7 @@ fn bucket(
     load: &Load,
     judged: &Judgement,
 ) -> Option<(Estimate, Estimate)> {
-    let payload = load.mss_bytes();
-    let packet = payload + f64::from(dir.view.family.tcp_headers());
-    let on_wire = wire.bytes(packet) / payload;
+    let on_wire = on_wire(dir, load, wire);
     Some((
         Estimate::around(judged.rate_bps? * on_wire, RATE_ERROR),
         Estimate::around(judged.burst_bytes? * on_wire, BURST_ERROR),
