@@ -14,14 +14,15 @@ use super::judge::{self, Pair, USUAL_COUNTS};
 /// rates of twins differ by this much. A shaper on an Ethernet device counts 14 bytes more than an
 /// IP packet has, 1 %.
 const RESOLUTION: f64 = 0.02;
-/// Error of goodput and of loaded delay, logarithms, where the twin was not tested, and the least
-/// where it was, beside that by a loss and the spread of pairs. Those of lab paths are set so that
-/// 90 % hold on the paths of draw 6 (docs/accuracy.md); those of hosts allow for what the lab does
-/// not have. They hold for paths that a twin can be equal to, and an untested twin does not show
-/// that its path is one.
-const IN_LAB: [f64; 2] = [0.005, 0.01];
+/// Least errors of goodput and of loaded delay, logarithms, of a twin that was tested: a handful of
+/// figures that came out exactly does not promise that all others will. Beside that by a loss and
+/// the spread of pairs. On lab paths an untested twin has no other; they are set so that about 90 %
+/// hold on the paths of draw 6 (docs/accuracy.md).
+const IN_LAB: [f64; 2] = [0.01, 0.02];
 const OF_HOSTS: [f64; 2] = [0.02, 0.04];
-/// The same of other figures, whose errors on drawn paths are not known.
+/// The error of figures that were not tested and whose errors on drawn paths are not known; and of
+/// any figure of hosts on an untested twin, which does not show that its path is one that a twin
+/// can be equal to.
 const UNKNOWN: f64 = 0.15;
 /// Standard deviation between pairs, a logarithm, where the twin was not tested. It is smaller than
 /// that which decides whether a remedy helps: pairs have the same seed.
@@ -144,11 +145,12 @@ fn error(twin: &Twin, figure: AdviceFigure, around: f64) -> f64 {
             .and_then(|e| e.delay_beyond_p90_us.or(e.delay_p90_us))
             .map(|us| (1.0 + us / around.max(1.0)).ln()),
     };
-    // A handful of figures that came out exactly does not promise that all others will.
     let [goodput, delay] = if twin.lab { IN_LAB } else { OF_HOSTS };
-    match figure {
-        AdviceFigure::Goodput => known.unwrap_or(0.0).max(goodput),
-        AdviceFigure::LoadedP50 => known.unwrap_or(0.0).max(delay),
-        _ => known.unwrap_or(UNKNOWN),
-    }
+    let least = match figure {
+        AdviceFigure::Goodput => goodput,
+        AdviceFigure::LoadedP50 => delay,
+        _ => return known.unwrap_or(UNKNOWN),
+    };
+    let untested = if twin.lab { least } else { UNKNOWN };
+    known.unwrap_or(untested).max(least)
 }
