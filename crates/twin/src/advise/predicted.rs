@@ -10,19 +10,19 @@ use model::{
 
 use super::judge::{self, Pair, USUAL_COUNTS};
 
-/// Smallest half width of an interval of a path between hosts, a logarithm: their settings and the
-/// rates of twins differ by this much. A shaper on an Ethernet device counts 14 bytes more than an
-/// IP packet has, 1 %.
+/// Smallest half width of an interval, a logarithm: settings of hosts and rates of twins differ by
+/// this much. A shaper on an Ethernet device counts 14 bytes more than an IP packet has, 1 %.
 const RESOLUTION: f64 = 0.02;
-/// Least errors of goodput and of loaded delay, logarithms, of a twin that was tested: a handful of
-/// figures that came out exactly does not promise that all others will. Beside that by a loss and
-/// the spread of pairs. On lab paths an untested twin has no other; they are set so that about 90 %
-/// hold on the paths of draw 6 (docs/accuracy.md).
+/// Least errors of goodput and of loaded delay, logarithms, of a twin that was tested, beside that
+/// by a loss, the spread of pairs and [`RESOLUTION`]. A handful of figures that came out exactly
+/// does not promise that all others will: paths of draw 5 that no twin can be equal to, with two
+/// queues in series, had twins that predicted what was left out (docs/accuracy.md).
+const TESTED: [f64; 2] = [0.02, 0.04];
+/// The errors of an untested twin of a lab path, without [`RESOLUTION`], so that about 90 % hold on
+/// the paths of draw 6. They are right for paths that a twin can be equal to.
 const IN_LAB: [f64; 2] = [0.01, 0.02];
-const OF_HOSTS: [f64; 2] = [0.02, 0.04];
-/// The error of figures that were not tested and whose errors on drawn paths are not known; and of
-/// any figure of hosts on an untested twin, which does not show that its path is one that a twin
-/// can be equal to.
+/// The errors of an untested twin of hosts, which does not show that its path is such a one; and
+/// of other figures, whose errors on drawn paths are not known.
 const UNKNOWN: f64 = 0.15;
 /// Standard deviation between pairs, a logarithm, where the twin was not tested. It is smaller than
 /// that which decides whether a remedy helps: pairs have the same seed.
@@ -72,8 +72,7 @@ fn change(
         AdviceFigure::Goodput => by_loss(twin, direction, goodputs(pairs, direction)),
         _ => 0.0,
     };
-    let resolution = if twin.lab { 0.0 } else { RESOLUTION };
-    let away = spread.hypot(error).hypot(by_loss).hypot(resolution);
+    let away = spread.hypot(error).hypot(by_loss);
     Some(Change {
         direction,
         figure,
@@ -136,7 +135,8 @@ fn by_loss(twin: &Twin, direction: Direction, goodputs: Option<[f64; 2]>) -> f64
     }
 }
 
-/// Error of the twin on figures that were held out: the 90th percentile of the logarithms.
+/// Error of the twin on figures that were held out: the 90th percentile of the logarithms, with
+/// [`RESOLUTION`].
 fn error(twin: &Twin, figure: AdviceFigure, around: f64) -> f64 {
     let errors = twin.errors.as_ref();
     let known = match figure.unit() {
@@ -145,12 +145,14 @@ fn error(twin: &Twin, figure: AdviceFigure, around: f64) -> f64 {
             .and_then(|e| e.delay_beyond_p90_us.or(e.delay_p90_us))
             .map(|us| (1.0 + us / around.max(1.0)).ln()),
     };
-    let [goodput, delay] = if twin.lab { IN_LAB } else { OF_HOSTS };
-    let least = match figure {
-        AdviceFigure::Goodput => goodput,
-        AdviceFigure::LoadedP50 => delay,
-        _ => return known.unwrap_or(UNKNOWN),
+    let place = match figure {
+        AdviceFigure::Goodput => Some(0),
+        AdviceFigure::LoadedP50 => Some(1),
+        _ => None,
     };
-    let untested = if twin.lab { least } else { UNKNOWN };
-    known.unwrap_or(untested).max(least)
+    match (known, place) {
+        (Some(known), Some(place)) => known.max(TESTED[place]).hypot(RESOLUTION),
+        (None, Some(place)) if twin.lab => IN_LAB[place],
+        (known, _) => known.unwrap_or(UNKNOWN).hypot(RESOLUTION),
+    }
 }
