@@ -5,6 +5,7 @@ mod estimate;
 mod held;
 mod line;
 mod loss;
+mod payload;
 mod policed;
 mod queue;
 mod tunnel;

@@ -11,7 +11,7 @@ use model::{
     wire::Wire,
 };
 
-use super::line::on_wire;
+use super::payload::on_wire;
 
 /// Error of the rate, as a share: less than this beyond it is not a bucket's.
 const RATE_ERROR: f64 = 0.005;
@@ -65,8 +65,8 @@ fn of_load(dir: &DirectionView<'_>, load: &Load, wire: Wire, rate: f64) -> Vec<f
     each.map(|bytes| bytes * on_wire).collect()
 }
 
-/// The most payload that a receiver got beyond a rate, in bytes/s: by its full segments, in order or
-/// not, as the bytes of those behind a gap count together when it is filled. `None` without its
+/// The most payload that a receiver got beyond a rate, in bytes/s: by its full segments, in order
+/// or not, as the bytes of those behind a gap count together when it is filled. `None` without its
 /// samples.
 fn beyond(flow: &FlowResult, rate: f64, payload: f64) -> Option<f64> {
     let series = flow.received.as_ref()?;

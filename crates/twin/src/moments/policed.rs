@@ -3,7 +3,7 @@
 use analysis::view::{DirectionView, Load};
 use model::wire::Wire;
 
-use super::{estimate::Estimate, line::on_wire};
+use super::{estimate::Estimate, payload::on_wire};
 use crate::policing::{Dropper, Judgement};
 
 /// Errors of its rate and burst, as shares: the largest of public captures (docs/accuracy.md),
