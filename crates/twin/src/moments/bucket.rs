@@ -139,7 +139,9 @@ mod tests {
     #[test]
     fn flows_show_most_of_a_bucket_and_none_where_there_is_none() {
         for rate in [1e6, 2.5e6, 6e6] {
-            for bucket in [8e3, 16e3, 64e3] {
+            // A smaller one is over between two samples.
+            let sizes = [8e3, 16e3, 64e3].into_iter();
+            for bucket in sizes.filter(|bytes| *bytes >= 6e-3 * rate) {
                 let seen = seen(rate, bucket);
                 assert!(
                     (0.5..1.01).contains(&(seen / bucket)),
