@@ -1,10 +1,6 @@
 //! Moments of one direction of a path.
 
-use analysis::{
-    datagrams,
-    models::buffer_bytes,
-    view::{DirectionView, Load},
-};
+use analysis::{datagrams, models::buffer_bytes, view::DirectionView};
 use model::{
     cell::Queue,
     run::StepKind,
