@@ -31,6 +31,7 @@ pub mod policing;
 mod search;
 mod spread;
 mod statistics;
+mod tokens;
 mod unsteady;
 mod verdict;
 

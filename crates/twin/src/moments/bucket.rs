@@ -12,6 +12,7 @@ use model::{
 };
 
 use super::payload::on_wire;
+use crate::tokens::lacks;
 
 /// Error of the rate, as a share: less than this beyond it is not a bucket's.
 const RATE_ERROR: f64 = 0.005;
@@ -75,14 +76,7 @@ fn beyond(flow: &FlowResult, rate: f64, payload: f64) -> Option<f64> {
     let points = times
         .zip(segments)
         .filter_map(|(at_s, n)| Some((at_s, n? as f64 * payload)));
-    let (mut last, mut lacks, mut most) = (None, 0.0_f64, 0.0_f64);
-    for (at_s, bytes) in points {
-        if let Some((before_s, before)) = last.replace((at_s, bytes)) {
-            lacks = (lacks + bytes - before - rate * (at_s - before_s)).max(0.0);
-            most = most.max(lacks);
-        }
-    }
-    Some(most)
+    Some(lacks(points, rate).fold(0.0, f64::max))
 }
 
 #[cfg(test)]

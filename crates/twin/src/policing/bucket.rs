@@ -1,6 +1,7 @@
 //! A token bucket that explains the losses of a transfer.
 
 use super::transfer::Transfer;
+use crate::tokens::lacks;
 
 /// Loss samples between whose pairs the rate is sought.
 const ANCHORS: usize = 14;
@@ -78,20 +79,13 @@ impl Bucket {
     }
 }
 
-/// Tokens that a bucket of this rate lacks at each loss sample, bytes. A bucket that is full at the
-/// start lacks the same at any size.
+/// Tokens that a bucket of this rate lacks at each loss sample, bytes.
 fn missing(transfer: &Transfer, rate: f64) -> Vec<f64> {
     let mut losses = transfer.losses.iter().peekable();
-    let mut found = Vec::new();
-    let mut lacks = 0.0_f64;
-    for (at, pair) in transfer.points.windows(2).enumerate() {
-        let refilled = rate * (pair[1].at_s - pair[0].at_s);
-        lacks = (lacks + pair[1].bytes - pair[0].bytes - refilled).max(0.0);
-        if losses.next_if_eq(&&(at + 1)).is_some() {
-            found.push(lacks);
-        }
-    }
-    found
+    let points = transfer.points.iter().map(|p| (p.at_s, p.bytes));
+    let each = lacks(points, rate).enumerate();
+    each.filter_map(|(at, lacks)| losses.next_if_eq(&&(at + 1)).map(|_| lacks))
+        .collect()
 }
 
 /// Rates between pairs of loss samples.
