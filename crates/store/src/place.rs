@@ -4,6 +4,7 @@ use std::{
     ffi::OsString,
     fmt,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use crate::{StoreError, error::PlaceError, postgres::Address};
@@ -116,15 +117,18 @@ impl Place {
     /// system without modes, are ignored.
     pub fn make_private(&self) {
         let Some(file) = self.file() else { return };
-        let beside = ["-wal", "-shm"].map(|end| {
-            let mut name = file.as_os_str().to_owned();
-            name.push(end);
-            PathBuf::from(name)
-        });
+        let beside = ["-wal", "-shm"].map(|end| beside(file, end));
         let beside = beside.iter().map(PathBuf::as_path);
         for path in file.parent().into_iter().chain([file]).chain(beside) {
             let _ = sys::files::make_private(path);
         }
+    }
+
+    /// When a file was last written, by anyone; `None` for a server, or if it does not exist.
+    pub fn written(&self) -> Option<SystemTime> {
+        let file = self.file()?;
+        let of = |file: &Path| file.metadata().and_then(|of| of.modified()).ok();
+        of(file).max(of(&beside(file, "-wal")))
     }
 
     /// The file, if it is one.
@@ -134,6 +138,13 @@ impl Place {
             Self::Server(_) => None,
         }
     }
+}
+
+/// A file that SQLite has beside that of a database.
+fn beside(file: &Path, end: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
 }
 
 /// Returns true if a text is `KEY=VALUE ...` of libpq, where spaces may surround the `=`. A

@@ -178,6 +178,34 @@ impl Ledger {
         })
     }
 
+    /// Charges `bytes` likewise, or as many as the budgets have left.
+    pub(crate) fn advance(
+        &mut self,
+        months: &[Month],
+        path: &str,
+        bytes: u64,
+        limits: (Option<u64>, u64),
+    ) {
+        for &month in months {
+            let spent = self.spent(month);
+            let of_path = spent.paths.get(path).copied().unwrap_or(0);
+            let (own, all) = limits;
+            let left = all.saturating_sub(spent.all);
+            let own_left = own.map_or(left, |own| own.saturating_sub(of_path));
+            // Not more than is left, so it is not refused; and it is never settled.
+            let _advanced = self.reserve(&[month], path, bytes.min(left).min(own_left), limits);
+        }
+    }
+
+    /// True if whoever goes by this account spends nothing that `other` has spent already.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        other.months.iter().all(|(month, spent)| {
+            let own = self.spent(*month);
+            let covered = |(path, bytes): (&String, &u64)| own.paths.get(path) >= Some(bytes);
+            own.all >= spent.all && spent.paths.iter().all(covered)
+        })
+    }
+
     /// Ends a reservation: unused bytes are returned. Bytes beyond the reservation are charged,
     /// too.
     pub fn settle(&mut self, reservation: Reservation, used: u64) {

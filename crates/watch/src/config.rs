@@ -26,6 +26,11 @@ use table::{Lines, Section, problems_of};
 pub struct Config {
     /// The folder of its state.
     pub state: PathBuf,
+    /// A folder in memory for the state, of which `state` then has a copy of each day; absent =
+    /// none.
+    pub runtime: Option<PathBuf>,
+    /// True if `state` and the history are on flash: runs are added to it once a day.
+    pub flash: bool,
     /// The history, as for `--store`; absent = the user's own.
     pub store: Option<String>,
     /// Listen address of pages and metrics; absent = not served.
@@ -138,6 +143,8 @@ fn config(
 ) -> Option<Config> {
     let mut top = Section::new("", root, lines, keys::TOP, problems);
     let state = top.text("state").map(PathBuf::from);
+    let runtime = top.text("runtime").map(PathBuf::from);
+    let flash = top.flag("flash").unwrap_or(false);
     let store = top.text("store");
     let listen = top.listen("listen");
     let names = top.texts("names").unwrap_or_default();
@@ -170,6 +177,8 @@ fn config(
     }
     Some(Config {
         state: state.unwrap_or_else(|| PathBuf::from(keys::STATE)),
+        runtime,
+        flash,
         store,
         listen,
         names,

@@ -32,7 +32,7 @@ use crate::{
     http::{self, Live, Snapshot},
     line::Line,
     metrics,
-    moment::{HOUR_NS, Moment, SECOND_NS},
+    moment::{Moment, SECOND_NS},
     notify,
     real::{self, RealError, Runner},
     state::Folder,
@@ -72,6 +72,10 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
         real::full_plan(path)?;
     }
     let folder = Folder::open(&start.config.state)?;
+    let folder = match &start.config.runtime {
+        Some(runtime) => folder.with_runtime(runtime)?,
+        None => folder,
+    };
     let live = Live::default();
     if let Some(address) = start.config.listen {
         let access = web::Access {
@@ -85,10 +89,11 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
     let mut random = Random::new(start.seed);
     let boot = sys::machine::boot_id().unwrap_or_default();
     let now = (boot.as_str(), Moment::now());
+    let is_on_flash = start.config.flash;
     let watcher = Watcher::open(&folder, start.config, now, &mut random)?;
     let mut daemon = Daemon {
         watcher,
-        history: History::new(start.place.clone(), folder.path()),
+        history: history(start.place, &folder, is_on_flash),
         history_due: 0,
         folder,
         random,
@@ -103,6 +108,15 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
         unsaved: false,
     };
     daemon.watch()
+}
+
+/// The history; on flash, runs wait for it in the folder in memory.
+fn history(place: &Place, folder: &Folder, is_on_flash: bool) -> History {
+    let history = History::new(place.clone(), folder.path());
+    match folder.runtime().filter(|_| is_on_flash) {
+        Some(runtime) => history.once_a_day(runtime),
+        None => history,
+    }
 }
 
 /// What is served, for the log.
@@ -160,7 +174,7 @@ impl Daemon<'_> {
             let with = (&mut self.watcher, &mut self.random, &self.folder);
             self.drift.at(now, with, self.log);
             if self.history_due <= now.boot_ns {
-                self.history_due = now.boot_ns + HOUR_NS;
+                self.history_due = now.boot_ns + self.history.every_ns();
                 self.history.retry(self.log);
                 self.alive();
             }
@@ -175,9 +189,9 @@ impl Daemon<'_> {
             manager.stopping();
         }
         // The state first: the history may not answer before the service manager's timeout.
-        let kept = self.keep(true);
+        let kept = self.watcher.end(&self.folder);
         self.history.end(self.log);
-        kept.map(|_| ())
+        Ok(kept?)
     }
 
     /// Renews the metrics.
@@ -375,6 +389,7 @@ impl Daemon<'_> {
     fn save(&mut self, values: bool) -> Result<(), DaemonError> {
         let hour = Moment::now().boot_ns / (3600 * SECOND_NS);
         let values = values || self.hours != Some(hour);
+        self.watcher.copy(&self.folder, Moment::now())?;
         self.watcher.save(&self.folder, values)?;
         if values {
             self.hours = Some(hour);

@@ -13,7 +13,7 @@ use std::{
         Arc,
         mpsc::{self, Receiver, RecvTimeoutError, TryRecvError},
     },
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use model::{
@@ -22,6 +22,8 @@ use model::{
     text::{Text, Value},
 };
 use store::{Document, Filter, Place, Saved, Store, StoreError};
+
+use crate::moment::{DAY_NS, HOUR_NS};
 
 pub(crate) use unsaved::label;
 
@@ -50,7 +52,12 @@ pub enum Kept {
 /// The history, and the runs that it has not taken yet.
 pub struct History {
     place: Place,
-    folder: PathBuf,
+    /// Folders of runs that wait; new ones go into the first.
+    folders: Vec<PathBuf>,
+    /// True if runs wait for a time of the day.
+    is_rare: bool,
+    /// Of such a history: when it was written last, and the changes of `tune` that it had.
+    seen: (Option<SystemTime>, Vec<(u64, String)>),
     limit: Duration,
     memory: VecDeque<Arc<Document>>,
     /// A thread that had no answer in time.
@@ -75,11 +82,29 @@ impl History {
     pub fn new(place: Place, folder: &Path) -> Self {
         Self {
             place,
-            folder: folder.join(UNSAVED),
+            folders: vec![folder.join(UNSAVED)],
+            is_rare: false,
+            seen: Default::default(),
             limit: LIMIT,
             memory: VecDeque::new(),
             late: None,
             failed: None,
+        }
+    }
+
+    /// Writes to a file once a day only, or after others have: runs wait below the folder `runtime`.
+    #[must_use]
+    pub fn once_a_day(mut self, runtime: &Path) -> Self {
+        self.folders.insert(0, runtime.join(UNSAVED));
+        self.is_rare = self.place.file().is_some();
+        self
+    }
+
+    /// Time from one [`Self::retry`] to the next, ns.
+    pub fn every_ns(&self) -> u64 {
+        match self.is_rare {
+            true => DAY_NS,
+            false => HOUR_NS,
         }
     }
 
@@ -99,7 +124,13 @@ impl History {
         let since_us = document.created_us.saturating_sub(BACK_US);
         let document = Arc::new(document);
         self.memory.push_back(document.clone());
-        let delivered = self.deliver(Some(since_us));
+        let delivered = match self.is_rare && self.place.written() == self.seen.0 {
+            true => Delivered {
+                changes: self.seen.1.clone(),
+                ..Delivered::default()
+            },
+            false => self.deliver(Some(since_us)),
+        };
         let kept = self.settle(&delivered, log);
         let is_there = |all: &[Arc<Document>]| all.iter().any(|one| Arc::ptr_eq(one, &document));
         let place = match is_there(&delivered.taken) {
@@ -112,7 +143,8 @@ impl History {
 
     /// Adds the runs that were not taken before, if there are any.
     pub fn retry(&mut self, log: &mut dyn FnMut(&Text)) {
-        if self.memory.is_empty() && unsaved::list(&self.folder).is_empty() {
+        let mut folders = self.folders.iter();
+        if self.memory.is_empty() && folders.all(|folder| unsaved::list(folder).is_empty()) {
             return;
         }
         let delivered = self.deliver(None);
@@ -144,7 +176,12 @@ impl History {
             None => self.start(since_us),
         };
         match answer.recv_timeout(self.limit) {
-            Ok(delivered) => delivered,
+            Ok(delivered) => {
+                if delivered.error.is_none() {
+                    self.see(&delivered, since_us.is_some());
+                }
+                delivered
+            }
             Err(RecvTimeoutError::Timeout) => {
                 self.late = Some(answer);
                 self.unanswered()
@@ -153,14 +190,22 @@ impl History {
         }
     }
 
+    /// Remembers the history as it is after this watch has written to it.
+    fn see(&mut self, delivered: &Delivered, has_changes: bool) {
+        self.seen.0 = self.place.written();
+        if has_changes {
+            self.seen.1.clone_from(&delivered.changes);
+        }
+    }
+
     fn start(&self, since_us: Option<u64>) -> Receiver<Delivered> {
         let (sender, answer) = mpsc::channel();
-        let (place, folder) = (self.place.clone(), self.folder.clone());
+        let (place, folders) = (self.place.clone(), self.folders.clone());
         let memory: Vec<Arc<Document>> = self.memory.iter().cloned().collect();
         // If no thread can be made, the sender is gone: there is no answer.
         let _ = std::thread::Builder::new().spawn(move || {
             // Nobody waits any more if it is late.
-            let _ = sender.send(save(&place, &folder, memory, since_us));
+            let _ = sender.send(save(&place, &folders, memory, since_us));
         });
         answer
     }
@@ -183,14 +228,14 @@ impl History {
         let mut written = Vec::new();
         let mut error = delivered.error.clone();
         while let Some(document) = self.memory.pop_front() {
-            match unsaved::write(&self.folder, &document) {
+            match unsaved::write(&self.folders[0], &document) {
                 Ok(()) => written.push(document),
                 Err(why) => {
                     self.memory.push_front(document);
                     error = Some(text!(
                         "{history}; and write {folder}: {error}",
                         history = error.unwrap_or_else(|| text!("the history takes no run")),
-                        folder = &self.folder,
+                        folder = &self.folders[0],
                         error = &why
                     ));
                     break;
@@ -210,7 +255,7 @@ impl History {
             let text = match self.memory.is_empty() {
                 true => text!(
                     "runs are kept in {folder} for now: {error}",
-                    folder = &self.folder,
+                    folder = &self.folders[0],
                     error = error
                 ),
                 false => text!("runs are kept in memory for now: {error}", error = error),
@@ -244,19 +289,19 @@ impl History {
 /// Saves all runs that were not taken before, and reads the changes of `tune` since a time.
 fn save(
     place: &Place,
-    folder: &Path,
+    folders: &[PathBuf],
     memory: Vec<Arc<Document>>,
     since_us: Option<u64>,
 ) -> Delivered {
     let mut delivered = Delivered::default();
-    let done = all(place, folder, memory, since_us, &mut delivered);
+    let done = all(place, folders, memory, since_us, &mut delivered);
     delivered.error = done.err().map(|error| error.text());
     delivered
 }
 
 fn all(
     place: &Place,
-    folder: &Path,
+    folders: &[PathBuf],
     memory: Vec<Arc<Document>>,
     since_us: Option<u64>,
     delivered: &mut Delivered,
@@ -268,9 +313,11 @@ fn all(
             delivered.taken.push(document);
         }
     }
-    unsaved::move_to(folder, &mut delivered.files, |document| {
-        is_taken(store.save(document), &mut refused)
-    })?;
+    for folder in folders {
+        unsaved::move_to(folder, &mut delivered.files, |document| {
+            is_taken(store.save(document), &mut refused)
+        })?;
+    }
     if let Some(since_us) = since_us {
         let changes = store.list(&Filter {
             kind: Some(Kind::Change),

@@ -98,6 +98,15 @@ fn slower(probes: f64, loads: f64, month: f64) -> (f64, f64) {
     (rarer.min(1e6), (loads / left).clamp(1.0, 1e6))
 }
 
+/// Bytes that are set aside for a day of a path: twice the mean, as waits are random.
+pub(crate) fn cost_of_day(path: &PathConfig, pace: &Pace) -> u64 {
+    let of = |every, bytes: u64| times_of_month(every) / DAYS * bytes as f64;
+    let mean = of(pace.probe, probe_cost(path))
+        + of(pace.load, path.load_bytes)
+        + of(pace.full, path.full_bytes);
+    (2.0 * mean) as u64
+}
+
 fn times_of_month(every: Option<Duration>) -> f64 {
     every.map_or(0.0, |every| DAYS * 86_400.0 / every.as_secs_f64().max(1.0))
 }

@@ -1,5 +1,9 @@
 //! Stored state of a watch: two files, each replaced atomically, so that a crash leaves either the
 //! old or the new content.
+//!
+//! With a folder in memory they are written there, and the folder of the state, which may be on
+//! flash, gets a copy once a day. A power failure then loses a day of values, but no charge: the
+//! copy has the bytes of the coming day charged already (see [`OnDisk`]).
 
 use std::{
     collections::BTreeMap,
@@ -78,9 +82,24 @@ impl StateError {
     }
 }
 
+/// What the copy of the state on disk says, in the boot in which it was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OnDisk {
+    /// When it was made, ns of CLOCK_BOOTTIME.
+    pub(crate) boot_ns: u64,
+    /// Its account, in which the bytes of the coming day are spent.
+    pub(crate) ledger: Ledger,
+}
+
 /// All but the values.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Saved {
+    /// How often it was written: of two copies, the one with more is newer.
+    #[serde(default)]
+    pub(crate) writes: u64,
+    /// The copy on disk, if this one is in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) on_disk: Option<OnDisk>,
     /// Identity of the boot in which due times count.
     pub(crate) boot: String,
     /// The calendar of all times but those of the account.
@@ -121,6 +140,8 @@ struct Values {
 /// The folder of a state, held by this process alone.
 pub struct Folder {
     path: PathBuf,
+    /// The folder in memory.
+    runtime: Option<PathBuf>,
     _lock: Lock,
 }
 
@@ -138,7 +159,23 @@ impl Folder {
         let lock = Lock::exclusive(&path.join(LOCK), Duration::from_secs(2)).map_err(cannot)?;
         Ok(Self {
             path: path.to_owned(),
+            runtime: None,
             _lock: lock.ok_or_else(|| StateError::Busy(path.to_owned()))?,
+        })
+    }
+
+    /// The same with a folder in memory, which is created if it does not exist.
+    ///
+    /// # Errors
+    /// It cannot be created.
+    pub fn with_runtime(self, runtime: &Path) -> Result<Self, StateError> {
+        files::make_private_folder(runtime).map_err(|source| StateError::Io {
+            path: runtime.to_owned(),
+            source,
+        })?;
+        Ok(Self {
+            runtime: Some(runtime.to_owned()),
+            ..self
         })
     }
 
@@ -147,63 +184,98 @@ impl Folder {
         &self.path
     }
 
+    /// The folder in memory, if there is one.
+    pub fn runtime(&self) -> Option<&Path> {
+        self.runtime.as_deref()
+    }
+
+    /// The newer one of the states in memory and on disk.
     pub(crate) fn read(&self) -> Result<(Saved, Tracks), StateError> {
-        let values: Values = self.file(TRACKS)?;
-        Ok((self.file(STATE)?, values.paths))
-    }
-
-    /// A file's content; the default if it does not exist. A damaged file, which an atomic
-    /// replacement cannot cause, is renamed for inspection and not used.
-    fn file<T: Default + DeserializeOwned>(&self, name: &str) -> Result<T, StateError> {
-        let path = self.path.join(name);
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(T::default()),
-            Err(source) => return Err(StateError::Io { path, source }),
+        let on_disk = read_at(&self.path)?;
+        let Some(runtime) = &self.runtime else {
+            return Ok(on_disk);
         };
-        #[derive(Deserialize)]
-        struct Version {
-            schema: u32,
-        }
-        if let Ok(Version { schema }) = serde_json::from_slice(&text)
-            && schema > STATE_SCHEMA
-        {
-            let found = schema;
-            return Err(StateError::Newer { path, found });
-        }
-        // Not through a flattened field, which would not read the numbers that are keys.
-        match serde_json::from_slice::<T>(&text) {
-            Ok(content) => Ok(content),
-            Err(_) => {
-                let aside = path.with_extension("damaged");
-                fs::rename(&path, aside).map_err(|source| StateError::Io { path, source })?;
-                Ok(T::default())
-            }
+        let in_memory = read_at(runtime)?;
+        let writes = in_memory.0.writes;
+        match writes > 0 && writes >= on_disk.0.writes {
+            true => Ok(in_memory),
+            false => Ok(on_disk),
         }
     }
 
+    /// Writes the state, in memory if there is such a folder.
     pub(crate) fn write(&self, saved: &Saved) -> Result<(), StateError> {
-        self.replace(STATE, saved)
+        replace(self.fast(), STATE, saved)
     }
 
+    /// Writes the values, likewise.
     pub(crate) fn write_tracks(&self, tracks: &Tracks) -> Result<(), StateError> {
-        #[derive(Serialize)]
-        struct Borrowed<'a> {
-            paths: &'a Tracks,
-        }
-        self.replace(TRACKS, Borrowed { paths: tracks })
+        write_tracks_at(self.fast(), tracks)
     }
 
-    fn replace(&self, name: &str, content: impl Serialize) -> Result<(), StateError> {
-        let path = self.path.join(name);
-        let file = Versioned {
-            schema: STATE_SCHEMA,
-            content,
-        };
-        let text = serde_json::to_vec(&file).map_err(io::Error::other);
-        text.and_then(|text| files::write(&path, Readers::Owner, Existing::Replace, &text))
-            .map_err(|source| StateError::Io { path, source })
+    /// Writes both to disk, the values first: the state says how new they are.
+    pub(crate) fn write_to_disk(&self, saved: &Saved, tracks: &Tracks) -> Result<(), StateError> {
+        write_tracks_at(&self.path, tracks)?;
+        replace(&self.path, STATE, saved)
     }
+
+    fn fast(&self) -> &Path {
+        self.runtime.as_deref().unwrap_or(&self.path)
+    }
+}
+
+fn read_at(folder: &Path) -> Result<(Saved, Tracks), StateError> {
+    let values: Values = file(folder, TRACKS)?;
+    Ok((file(folder, STATE)?, values.paths))
+}
+
+/// A file's content; the default if it does not exist. A damaged file, which an atomic replacement
+/// cannot cause, is renamed for inspection and not used.
+fn file<T: Default + DeserializeOwned>(folder: &Path, name: &str) -> Result<T, StateError> {
+    let path = folder.join(name);
+    let text = match fs::read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(T::default()),
+        Err(source) => return Err(StateError::Io { path, source }),
+    };
+    #[derive(Deserialize)]
+    struct Version {
+        schema: u32,
+    }
+    if let Ok(Version { schema }) = serde_json::from_slice(&text)
+        && schema > STATE_SCHEMA
+    {
+        let found = schema;
+        return Err(StateError::Newer { path, found });
+    }
+    // Not through a flattened field, which would not read the numbers that are keys.
+    match serde_json::from_slice::<T>(&text) {
+        Ok(content) => Ok(content),
+        Err(_) => {
+            let aside = path.with_extension("damaged");
+            fs::rename(&path, aside).map_err(|source| StateError::Io { path, source })?;
+            Ok(T::default())
+        }
+    }
+}
+
+fn write_tracks_at(folder: &Path, tracks: &Tracks) -> Result<(), StateError> {
+    #[derive(Serialize)]
+    struct Borrowed<'a> {
+        paths: &'a Tracks,
+    }
+    replace(folder, TRACKS, Borrowed { paths: tracks })
+}
+
+fn replace(folder: &Path, name: &str, content: impl Serialize) -> Result<(), StateError> {
+    let path = folder.join(name);
+    let file = Versioned {
+        schema: STATE_SCHEMA,
+        content,
+    };
+    let text = serde_json::to_vec(&file).map_err(io::Error::other);
+    text.and_then(|text| files::write(&path, Readers::Owner, Existing::Replace, &text))
+        .map_err(|source| StateError::Io { path, source })
 }
 
 #[cfg(test)]
@@ -249,5 +321,24 @@ mod tests {
             open.read(),
             Err(StateError::Newer { found: 9, .. })
         ));
+    }
+
+    #[test]
+    fn of_two_copies_the_newer_one_is_read() {
+        let (disk, memory) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let open = Folder::open(disk.path()).unwrap();
+        let saved = |writes, next_message| Saved {
+            writes,
+            next_message,
+            ..Saved::default()
+        };
+        // Of an earlier version, which did not count.
+        open.write(&saved(0, 1)).unwrap();
+        let open = open.with_runtime(memory.path()).unwrap();
+        assert_eq!(open.read().unwrap().0.next_message, 1);
+        open.write(&saved(1, 2)).unwrap();
+        assert_eq!(open.read().unwrap().0.next_message, 2);
+        open.write_to_disk(&saved(3, 3), &Tracks::new()).unwrap();
+        assert_eq!(open.read().unwrap().0.next_message, 3);
     }
 }

@@ -19,6 +19,8 @@ use watch::state::Folder;
 
 /// Set for the process to be killed: the folder of its state.
 const CHILD: &str = "PATHTWIN_TEST_CRASH";
+/// May be set for it: a folder in memory.
+const RUNTIME: &str = "PATHTWIN_TEST_CRASH_RUNTIME";
 /// Set for it: days since the start, and a seed.
 const DAY: &str = "PATHTWIN_TEST_CRASH_DAY";
 const SEED: &str = "PATHTWIN_TEST_CRASH_SEED";
@@ -38,6 +40,10 @@ fn child() {
         return;
     };
     let folder = Folder::open(Path::new(&folder)).expect("open the folder");
+    let folder = match std::env::var(RUNTIME) {
+        Ok(runtime) => folder.with_runtime(Path::new(&runtime)).expect("open it"),
+        Err(_) => folder,
+    };
     let seed = number(SEED) as u64;
     let mut world = World::resumed(PATHS, BUDGET, number(DAY), (folder, seed));
     let (spent, month) = (world.watcher.spent(world.now), world.now.month());
@@ -47,11 +53,29 @@ fn child() {
 
 #[test]
 fn no_kill_forgets_a_charge() {
+    killed(None);
+}
+
+/// What is in memory is lost with some of the kills.
+#[test]
+fn no_power_failure_forgets_a_charge_though_the_disk_is_hardly_written() {
+    let memory = tempfile::tempdir().expect("a folder");
+    killed(Some(&memory.path().join("runtime")));
+}
+
+fn killed(runtime: Option<&Path>) {
     let folder = tempfile::tempdir().expect("a folder");
     let (mut day, mut carried, mut carried_month) = (0.0, 0u64, String::new());
     let mut random = Random::new(9);
     for kill in 0..KILLS {
-        let mut child = Command::new(std::env::current_exe().expect("this program"))
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        if let Some(runtime) = runtime {
+            command.env(RUNTIME, runtime);
+            if kill % 3 != 0 && runtime.exists() {
+                std::fs::remove_dir_all(runtime).expect("the power fails");
+            }
+        }
+        let mut child = command
             .args(["--exact", "child", "--nocapture"])
             .env(CHILD, folder.path())
             .env(DAY, f64::to_string(&day))

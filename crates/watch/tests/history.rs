@@ -109,6 +109,35 @@ fn a_run_of_the_time_without_a_server_is_saved_when_it_is_back() {
     assert_eq!(said, "runs of before are in the history now: 2");
 }
 
+#[test]
+fn on_flash_runs_wait_in_memory_until_a_day_is_over_or_another_program_writes() {
+    let state = tempfile::tempdir().expect("a folder");
+    let memory = tempfile::tempdir().expect("a folder");
+    let place = Place::File(state.path().join("history.db"));
+    let mut watch = Watch::of(&place, state.path());
+    // One of the time before `flash`.
+    fs::create_dir(state.path().join("history.db")).expect("no history");
+    assert_eq!(watch.keep("a"), Kept::File);
+    fs::remove_dir(state.path().join("history.db")).expect("a history");
+    watch.history = watch.history.once_a_day(memory.path());
+    assert_eq!(watch.keep("b"), Kept::File);
+    assert_eq!((files(state.path()), files(memory.path())), (2, 2));
+    watch.retry();
+    assert_eq!((files(state.path()), files(memory.path())), (0, 0));
+    assert_eq!(ids(&place), ["a", "b"]);
+    let written = place.written();
+    assert_eq!(watch.keep("c"), Kept::File);
+    assert_eq!(watch.keep("d"), Kept::File);
+    assert_eq!(place.written(), written);
+    // Changes of `tune` are wanted at once.
+    let mut store = Store::open(&place).expect("open the history");
+    store.save(&run("other")).expect("save it");
+    drop(store);
+    assert_eq!(watch.keep("e"), Kept::History);
+    assert_eq!(ids(&place), ["a", "b", "c", "d", "e", "other"]);
+    assert_eq!(watch.keep("f"), Kept::File);
+}
+
 /// A run that the history refuses each time kept all others out of it.
 #[test]
 fn a_run_that_is_refused_for_itself_holds_up_no_other() {

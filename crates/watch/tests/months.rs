@@ -6,7 +6,7 @@
 mod common;
 
 use common::{Planted, World};
-use watch::message::Message;
+use watch::{message::Message, state::Folder};
 
 const DAY_US: u64 = 86_400_000_000;
 
@@ -99,6 +99,17 @@ fn a_year_without_a_change_brings_at_most_one_report_a_path() {
         println!("false: {}", message.words());
     }
     assert!(world.changes().count() <= 4);
+}
+
+#[test]
+fn a_disk_is_written_once_a_day_and_rarely_besides() {
+    let (disk, memory) = (common::folder(), common::folder());
+    let folder = Folder::open(disk.path()).expect("a folder");
+    let folder = folder.with_runtime(memory.path()).expect("another");
+    let mut world = World::resumed(5, "100GB", 0.0, (folder, 8));
+    world.run(60.0);
+    assert!(world.groups > 60 * 24, "{} groups", world.groups);
+    assert!((60..=75).contains(&world.copies), "{} copies", world.copies);
 }
 
 #[test]

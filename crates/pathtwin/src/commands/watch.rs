@@ -1,8 +1,11 @@
 //! `pathtwin watch`.
 
-use std::{path::Path, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use report::pace::Paced;
 use watch::{
     config::{self, Config},
@@ -22,7 +25,7 @@ pub(crate) fn watch(arguments: &Watch) -> Result<ExitCode, Failure> {
         format::text(config::EXAMPLE)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let config = read(file)?;
+    let config = with_runtime(file, read(file)?)?;
     if arguments.check {
         format::text(&pace(&config))?;
         return Ok(ExitCode::SUCCESS);
@@ -50,6 +53,25 @@ pub(crate) fn watch(arguments: &Watch) -> Result<ExitCode, Failure> {
 pub(crate) fn read(file: &Path) -> Result<Config, Failure> {
     let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()));
     parse(file, &text.map_err(|e| Failure::new(code::USE, e))?)
+}
+
+/// The config with the folder in memory of the service manager (`RuntimeDirectory=` of
+/// systemd.exec(5): the first of a list with colons), unless it names one.
+fn with_runtime(file: &Path, mut config: Config) -> Result<Config, Failure> {
+    if config.runtime.is_none() {
+        let given = std::env::var("RUNTIME_DIRECTORY").unwrap_or_default();
+        let first = given.split(':').next().filter(|folder| !folder.is_empty());
+        config.runtime = first.map(PathBuf::from);
+    }
+    if config.flash && config.runtime.is_none() {
+        let error = anyhow!(
+            "{}: flash: runs have to wait in a folder in memory: name one, such as runtime = \
+             \"/run/pathtwin-watch\"",
+            file.display()
+        );
+        return Err(Failure::new(code::USE, error));
+    }
+    Ok(config)
 }
 
 /// The config of a file with this text.

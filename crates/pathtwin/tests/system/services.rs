@@ -53,8 +53,10 @@ until_is() {
 }
 # The first group of probes is charged by the hour, and answered.
 probed() {
-    grep '\"ledger\":{\"' /var/lib/pathtwin/watch/watch.json | grep -q '\"failures\":0'
+    grep '\"ledger\":{\"' /run/pathtwin-watch/watch.json | grep -q '\"failures\":0'
 }
+# When the copy on disk was written.
+on_disk() { stat -c %y /var/lib/pathtwin/watch/watch.json; }
 restarted() { [ \"$(get NRestarts)\" = \"$1\" ] && [ \"$(get ActiveState)\" = active ]; }
 until_is probed
 ";
@@ -69,6 +71,7 @@ fn the_watch_is_confined_and_returns_when_it_is_killed_or_hangs() {
         "{START}
 systemctl is-active pathtwin-serve pathtwin-watch
 stat -c '%U %a' /var/lib/pathtwin/watch/watch.json
+first=$(on_disk)
 grep -E '^(CapEff|CapBnd|NoNewPrivs|Seccomp):' /proc/$(get MainPID)/status | tr -s '\\t' ' '
 [ \"$(stat -c %u /proc/$(get MainPID))\" = \"$(id -u pathtwin)\" ] && echo own user
 # Of the service's own mounts, only its state can be written.
@@ -79,7 +82,10 @@ until_is restarted 1
 kill -STOP $(get MainPID)
 until_is restarted 2
 journalctl -b -u pathtwin-watch --no-pager -o cat | grep -o 'Watchdog timeout' | sort -u
+[ \"$(on_disk)\" = \"$first\" ] && echo written once
 systemctl stop pathtwin-watch pathtwin-serve
+[ \"$(on_disk)\" = \"$first\" ] || echo and at the end
+[ -e /run/pathtwin-watch ] || echo nothing in memory
 systemctl show --value -p Result pathtwin-watch pathtwin-serve | grep .
 "
     ));
@@ -96,6 +102,9 @@ systemctl show --value -p Result pathtwin-watch pathtwin-serve | grep .
         "own user",
         "3",
         "Watchdog timeout",
+        "written once",
+        "and at the end",
+        "nothing in memory",
         "success",
         "success",
     ];

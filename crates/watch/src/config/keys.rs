@@ -32,6 +32,16 @@ pub(super) const TOP: &[Key] = &[
         "folder of the state; it is replaced atomically and survives kill -9",
     ),
     (
+        "runtime",
+        "$RUNTIME_DIRECTORY, or none",
+        "folder in memory for the state; `state` gets a copy once a day",
+    ),
+    (
+        "flash",
+        "false",
+        "the history is on flash: runs wait in `runtime` and are added to it once a day",
+    ),
+    (
         "store",
         "the user's own",
         "the history that runs are added to: a file, or postgres://...",

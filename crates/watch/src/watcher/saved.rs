@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use stats::Random;
 
-use super::Watcher;
+use super::{LONGEST_NS, Watcher};
 use crate::{
     config::Config,
-    moment::{Moment, SECOND_NS},
+    moment::{DAY_NS, Moment, SECOND_NS},
     path_state::PathState,
     schedule::{self, Pace},
-    state::{Folder, Saved, StateError, Tracks},
+    state::{Folder, OnDisk, Saved, StateError, Tracks},
 };
 
 /// A due time further away than this many means is from another boot.
@@ -38,7 +38,10 @@ impl Watcher {
         boot.clone_into(&mut saved.boot);
         match same {
             true => saved.calendar.see(now),
-            false => saved.calendar.restart(now),
+            false => {
+                saved.calendar.restart(now);
+                saved.on_disk = None;
+            }
         }
         let now = saved.calendar.even(now);
         for (path, pace) in config.paths.iter().zip(&paces) {
@@ -74,11 +77,58 @@ impl Watcher {
     ///
     /// # Errors
     /// The folder cannot be written; its files are unchanged.
-    pub fn save(&self, folder: &Folder, values: bool) -> Result<(), StateError> {
+    pub fn save(&mut self, folder: &Folder, values: bool) -> Result<(), StateError> {
+        self.saved.writes += 1;
         if values {
             folder.write_tracks(&self.tracks)?;
         }
         folder.write(&self.saved)
+    }
+
+    /// Copies the state from memory to disk, if there is such a folder and it is time: once a day,
+    /// and before bytes are spent that the copy has not charged. It has those of the coming day
+    /// charged, as far as the budgets allow.
+    ///
+    /// # Errors
+    /// The folder cannot be written; its files are unchanged.
+    pub fn copy(&mut self, folder: &Folder, now: Moment) -> Result<(), StateError> {
+        let is_recent = |disk: &OnDisk| {
+            now.boot_ns < disk.boot_ns.saturating_add(DAY_NS)
+                && disk.ledger.covers(&self.saved.ledger)
+        };
+        if folder.runtime().is_none() || self.saved.on_disk.as_ref().is_some_and(is_recent) {
+            return Ok(());
+        }
+        let mut copy = Saved {
+            on_disk: None,
+            ..self.saved.clone()
+        };
+        let mut months = vec![now.month(), now.after(DAY_NS + LONGEST_NS).month()];
+        months.dedup();
+        for (path, pace) in self.config.paths.iter().zip(&self.paces) {
+            let limits = (path.month_bytes, self.config.month_bytes);
+            let bytes = schedule::cost_of_day(path, pace);
+            copy.ledger.advance(&months, &path.name, bytes, limits);
+        }
+        folder.write_to_disk(&copy, &self.tracks)?;
+        self.saved.on_disk = Some(OnDisk {
+            boot_ns: now.boot_ns,
+            ledger: copy.ledger,
+        });
+        Ok(())
+    }
+
+    /// Copies the state as it is, when the watch ends: nothing more will be spent.
+    ///
+    /// # Errors
+    /// The folder cannot be written; its files are unchanged.
+    pub fn end(&mut self, folder: &Folder) -> Result<(), StateError> {
+        self.saved.on_disk = None;
+        self.save(folder, true)?;
+        match folder.runtime() {
+            Some(_) => folder.write_to_disk(&self.saved, &self.tracks),
+            None => Ok(()),
+        }
     }
 
     /// Returns the paces of all paths.

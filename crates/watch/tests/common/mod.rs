@@ -5,6 +5,8 @@
 
 #![allow(dead_code, clippy::expect_used)]
 
+use std::os::unix::fs::MetadataExt;
+
 use model::{
     net::{Direction, IpVersion, Layer},
     watch::WatchFigure,
@@ -75,6 +77,8 @@ pub(crate) struct World {
     considered: u64,
     /// Folder in which the state is saved, in the daemon's format.
     pub(crate) folder: Option<Folder>,
+    /// Copies of the state from memory to disk.
+    pub(crate) copies: u64,
 }
 
 impl World {
@@ -117,6 +121,7 @@ impl World {
             kept: Vec::new(),
             considered: 0,
             folder: None,
+            copies: 0,
         }
     }
 
@@ -137,8 +142,13 @@ impl World {
         world
     }
 
-    fn save(&self, values: bool) {
+    fn save(&mut self, values: bool) {
         if let Some(folder) = &self.folder {
+            let file = folder.path().join("watch.json");
+            let inode = || file.metadata().map(|of| of.ino()).ok();
+            let before = inode();
+            self.watcher.copy(folder, self.now).expect("copy the state");
+            self.copies += u64::from(inode() != before);
             self.watcher.save(folder, values).expect("save the state");
         }
     }
@@ -246,6 +256,11 @@ impl World {
     pub(crate) fn changes(&self) -> impl Iterator<Item = &Message> {
         self.messages.iter().filter(|m| m.event == Event::Changed)
     }
+}
+
+/// A folder for a test.
+pub(crate) fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
 }
 
 fn normal(random: &mut Random) -> f64 {
