@@ -172,6 +172,7 @@ fn the_client_of_librespeed_completes_both_tests() {
             worker.postMessage('start ' + JSON.stringify({{mpot: true, test_order: 'IPDU',
                 url_dl: base + 'garbage.php', url_ul: base + 'empty.php',
                 url_ping: base + 'empty.php', url_getIp: base + 'getIP.php',
+                url_telemetry: base + 'results/telemetry.php', telemetry_level: 'full',
                 time_auto: false, time_dl_max: 6, time_ul_max: 6}}));
             worker.onmessage = (event) => {{
                 const status = JSON.parse(event.data);
@@ -237,6 +238,18 @@ fn the_endpoints_of_librespeed_move_the_requested_bytes() {
     let (_, body) = served.ask("GET /getIP.php?isp=true HTTP/1.1", b"");
     let address: serde_json::Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(address["processedString"], "127.0.0.1");
+    let result = b"ispinfo=&dl=93.1&ul=20.4&ping=12.3&jitter=0.4&log=&extra=";
+    let telemetry = |length: usize, sent: &[u8]| {
+        let line = "POST /backend/results/telemetry.php?r=1 HTTP/1.1";
+        served.ask(&format!("{line}\r\nContent-Length: {length}"), sent)
+    };
+    let (head, body) = telemetry(result.len(), result);
+    assert!(
+        head.starts_with("HTTP/1.1 200") && body.is_empty(),
+        "{head}"
+    );
+    let (head, _) = telemetry(300 << 10, b"");
+    assert!(head.starts_with("HTTP/1.1 413"), "{head}");
     // Pings share a connection, as a browser's do.
     let mut stream = TcpStream::connect(served.address).unwrap();
     for _ in 0..3 {

@@ -1,5 +1,5 @@
 //! The endpoints of LibreSpeed, for all its clients: random bytes, a sink that also answers pings,
-//! and the client's address.
+//! the client's address, and a place for its results, which are not kept.
 
 use std::{
     io::{self, Write},
@@ -23,6 +23,8 @@ const LONGEST: Duration = Duration::from_secs(30);
 const USUAL: u64 = 4;
 const MAX: u64 = 1024;
 const MIB: u64 = 1 << 20;
+/// A result with its log, bytes.
+const RESULT: u64 = 256 << 10;
 /// Maximum bytes per call.
 const PIECE: usize = 256 << 10;
 
@@ -32,6 +34,7 @@ pub(super) enum Endpoint {
     Garbage,
     Empty,
     Address,
+    Telemetry,
 }
 
 /// The endpoint at a path, with or without the folder and the suffix that its servers have.
@@ -41,6 +44,7 @@ pub(super) fn endpoint(path: &str) -> Option<Endpoint> {
         "/garbage" => Some(Endpoint::Garbage),
         "/empty" => Some(Endpoint::Empty),
         "/getIP" => Some(Endpoint::Address),
+        "/results/telemetry" => Some(Endpoint::Telemetry),
         _ => None,
     }
 }
@@ -56,6 +60,14 @@ pub(super) fn serve(
         (_, "OPTIONS") => short(connection, request, &empty()),
         (Endpoint::Garbage, "GET") => garbage(loads, request, connection, peer),
         (Endpoint::Empty, "POST") => sink(loads, request, connection, peer),
+        // Without an id in the answer, clients show no address of a result.
+        (Endpoint::Telemetry, "POST") if request.length <= RESULT => {
+            sink(loads, request, connection, peer)
+        }
+        (Endpoint::Telemetry, "POST") => {
+            let response = Response::text(Status::ContentTooLarge, "no result is as large\n");
+            answer(connection, &response)
+        }
         (Endpoint::Empty, "GET" | "HEAD") => short(connection, request, &empty()),
         (Endpoint::Address, "GET") => {
             let body = format!("{{\"processedString\":\"{peer}\",\"rawIspInfo\":\"\"}}");
@@ -208,6 +220,8 @@ mod tests {
             assert_eq!(endpoint(path), Some(Endpoint::Garbage), "{path}");
         }
         assert_eq!(endpoint("/getIP.php"), Some(Endpoint::Address));
+        let results = ["/results/telemetry.php", "/backend/results/telemetry.php"];
+        assert_eq!(results.map(endpoint), [Some(Endpoint::Telemetry); 2]);
         assert_eq!(endpoint("/backend"), None);
     }
 }
