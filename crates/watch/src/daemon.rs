@@ -217,6 +217,7 @@ impl Daemon<'_> {
         self.live.set(Snapshot {
             metrics: text,
             paths: self.watcher.status(),
+            budget: (self.watcher.spent(now), config.month_bytes),
         });
     }
 

@@ -24,6 +24,8 @@ pub struct Snapshot {
     pub metrics: String,
     /// Its paths.
     pub paths: Vec<PathStatus>,
+    /// Bytes charged to this month, and those that it may cost.
+    pub budget: (u64, u64),
 }
 
 impl Live {

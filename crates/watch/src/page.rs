@@ -21,7 +21,7 @@ use report::{
     documents::Documents,
     page::{
         self,
-        dashboard::{self, Frame},
+        dashboard::{self, Budget, Frame},
     },
 };
 use store::{Place, Store, StoreError};
@@ -171,6 +171,10 @@ impl Pages {
         let latest = store.latest()?;
         frame.mesh = mesh::hosts(&latest) > 1;
         let live = self.live.as_ref().map(Live::read);
+        let budget = live.as_ref().map(|snapshot| Budget {
+            charged: snapshot.budget.0,
+            of: snapshot.budget.1,
+        });
         let live = live.as_ref().map_or(&[][..], |snapshot| &snapshot.paths);
         let mut collected = collect::Collect {
             store,
@@ -180,7 +184,10 @@ impl Pages {
             now_us: frame.now_us,
         };
         let page = match request.path.as_str() {
-            "/" => dashboard::overview(&collected.cards()?, &self.place.to_string(), frame),
+            "/" => {
+                let place = self.place.to_string();
+                dashboard::overview(&collected.cards()?, &place, budget, frame)
+            }
             "/path" => {
                 let name = request.value("name").ok_or(PageError::NoPage)?;
                 let history = collected

@@ -229,6 +229,9 @@ fn a_watch_continues_while_its_far_end_is_down() {
     let (port, _log) = listening(&mut watch);
     let probes = || count(&get(port).unwrap_or_default(), "pathtwin_probes_total");
     until("a probe", || probes() > 0);
+    let overview = page(port, "/").expect("the page of all paths");
+    assert!(overview.contains("Charged this month: "), "{overview}");
+    assert!(overview.contains(" of 2000 MB"), "{overview}");
     let port_of_far = server.address.port().to_string();
     drop(server);
     until("a failure in the state", || {
@@ -245,6 +248,46 @@ fn a_watch_continues_while_its_far_end_is_down() {
         child.kill().expect("kill it");
         child.wait().expect("it is gone");
     }
+}
+
+#[test]
+fn flash_without_a_folder_in_memory_is_refused_and_with_one_the_state_is_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = folder.path().join("key");
+    let server = Server::start(pathtwin(), &key, &[]);
+    let config = config(folder.path(), &server, &key, "flash = true");
+    let refused = run(&["watch", "--config"], &config);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = text(&refused.stderr);
+    assert!(
+        said.contains("watch.toml: flash:") && said.contains("runtime = "),
+        "{said}"
+    );
+    let memory = folder.path().join("memory");
+    let mut watch = pathtwin();
+    watch
+        .args(["watch", "--config"])
+        .arg(&config)
+        .stderr(Stdio::null());
+    let mut watch = watch
+        .env("RUNTIME_DIRECTORY", &memory)
+        .spawn()
+        .expect("start it");
+    until("a charge in memory", || {
+        state(&memory).is_some_and(|s| s["ledger"].as_object().is_some_and(|l| !l.is_empty()))
+    });
+    // Its copy on disk is older, and has the bytes of a day charged.
+    let charged = |folder: &Path| {
+        let months = state(folder).expect("a state")["ledger"].clone();
+        let months = months.as_object().expect("months").values();
+        months
+            .map(|month| month["all"].as_u64().expect("bytes"))
+            .max()
+    };
+    let disk = folder.path().join("state");
+    assert!(charged(&disk) > charged(&memory));
+    watch.kill().expect("kill it");
+    watch.wait().expect("it is gone");
 }
 
 #[test]
@@ -295,8 +338,14 @@ fn run(arguments: &[&str], file: &Path) -> std::process::Output {
 }
 
 fn get(port: u16) -> std::io::Result<String> {
+    page(port, "/metrics")
+}
+
+fn page(port: u16, name: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port))?;
-    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
+    // By HTTP/1.0, which has no chunks.
+    let request = format!("GET {name} HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
     let mut text = String::new();
     stream.read_to_string(&mut text)?;
     let (_, body) = text.split_once("\r\n\r\n").unwrap_or_default();

@@ -22,7 +22,7 @@ use model::{
 
 use super::words::Lang;
 pub use mesh::{Cell, Mesh, mesh};
-pub use overview::overview;
+pub use overview::{Budget, overview};
 pub use path::path;
 pub use sign_in::{message, sign_in};
 

@@ -13,6 +13,7 @@ labels! {
     mesh: "Between hosts",
     read(at): "read {at} UTC, refreshed every ten seconds",
     history: "History:",
+    budget(charged, of): "Charged this month: {charged} of {of}",
     empty: "There are no runs yet. Add some by:",
     figures: "figures",
     usual: "as usual",
