@@ -12,7 +12,7 @@ use std::{
 use ::measure::far::FarError;
 use anyhow::{Context, anyhow};
 use model::{
-    change::{Change, ChangeId, ProcessId},
+    change::{Change, ChangeId, ProcessId, Setting},
     job::{Prove, ProveOutput},
     net::Side,
     text,
@@ -106,7 +106,11 @@ impl<'a> Bench<'a> {
         let far = self.planned_of(Side::Far, bed.far(), bed.near(), output)?;
         let Some(far) = far else { return Ok(None) };
         let near = self.planned_of(Side::Near, bed.near(), bed.far(), output)?;
-        Ok(near.map(|near| [far, near]))
+        let hosts = near.map(|near| [far, near]);
+        if let Some(hosts) = &hosts {
+            output.elsewhere = self.on_routers(hosts)?;
+        }
+        Ok(hosts)
     }
 
     fn planned_of(
@@ -149,6 +153,23 @@ impl<'a> Bench<'a> {
             }
             Err(error) => Err(anyhow!(error)),
         }
+    }
+
+    /// Settings of the ends that would have no effect on the first router of the path.
+    fn on_routers(&self, hosts: &Hosts<'_>) -> anyhow::Result<Vec<Text>> {
+        let mut between = self.ends.bed.hosts.iter();
+        let is_router = |node: &&Node| node.address.is_none() && node.underlay.is_none();
+        let Some(router) = between.find(is_router) else {
+            return Ok(Vec::new());
+        };
+        let steps = hosts.iter().flat_map(|host| &host.planned().steps);
+        let settings: Vec<&Setting> = steps.map(|step| &step.setting).collect();
+        let without = router.ns.run(|| -> Vec<Text> {
+            let without = settings.into_iter().filter_map(tune::without_effect_here);
+            without.collect()
+        })?;
+        let named = |why| text!("the router {host}: {why}", host = router.name, why = why);
+        Ok(without.into_iter().map(named).collect())
     }
 
     /// Ids derived from the seed, as all results of a guest must be reproducible; inside a guest

@@ -97,6 +97,14 @@ fn bbr_at_the_sender_of_a_lossy_path_is_kept() {
         setting.starts_with("congestion control bbr for connections to 10.0."),
         "{setting}"
     );
+    // Not on a router, by the same `tune` in its namespace.
+    let elsewhere: Vec<String> = done.elsewhere.iter().map(ToString::to_string).collect();
+    let [elsewhere] = &elsewhere[..] else {
+        panic!("{elsewhere:?}");
+    };
+    let why =
+        format!("the router near: {setting}: this host forwards packets (net.ipv4.ip_forward)");
+    assert!(elsewhere.starts_with(&why), "{elsewhere}");
     let down = proof
         .figures
         .iter()
@@ -137,7 +145,7 @@ fn shapers_of_both_hosts_are_kept_and_counted() {
     let done = proved(path, both, Goal::Latency);
     let proof = done.proof.expect("a proof");
     assert_eq!(proof.decision, Decision::Kept, "{}", proof.text);
-    assert_eq!(done.changes.len(), 2);
+    assert_eq!((done.changes.len(), done.elsewhere.len()), (2, 0));
     assert!(
         proof.acted.iter().all(|a| a.acted == Some(true)),
         "{:?}",

@@ -131,6 +131,9 @@ pub struct ProveOutput {
     /// Remedies that the hosts cannot apply, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_applied: Vec<Text>,
+    /// Settings that would have no effect on a router of the path, with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<Text>,
     /// The changes as their journals have them at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,

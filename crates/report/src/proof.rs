@@ -22,6 +22,9 @@ pub fn text(done: &ProveOutput) -> String {
     for not in &done.not_applied {
         out.push_str(&wrap(&format!("Not applied: {not}."), ""));
     }
+    for elsewhere in &done.elsewhere {
+        out.push_str(&wrap(&format!("Not on {elsewhere}."), ""));
+    }
     if done.changes.is_empty() && done.proof.is_none() {
         out.push_str("Nothing was changed.\n");
     }

@@ -53,7 +53,7 @@ pub use host::Host;
 pub use journal::{Access, Folder, JournalError, Listed};
 pub use keeper::{keep, start_keeper, start_keeper_service};
 pub use kept::kept;
-pub use live::Live;
+pub use live::{Live, without_effect_here};
 pub use observer::{Interrupted, Observer, Point, Unobserved};
 pub use offers::offers;
 pub use persist::{System, networkd_text, persist};

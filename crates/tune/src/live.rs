@@ -33,6 +33,7 @@ use crate::{
     host::Host,
 };
 
+pub use parameter::without_effect_here;
 pub(crate) use queue::removes_shaper;
 
 /// The running kernel.

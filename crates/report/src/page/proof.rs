@@ -23,6 +23,10 @@ pub(super) fn html(changes: &[ProveOutput], words: &Words) -> Markup {
             @let not = words.render(not);
             p.warning { (words.label(label::change_not())) " " span lang=[not.lang] { (not.text) } }
         }
+        @for elsewhere in &done.elsewhere {
+            @let elsewhere = words.render(elsewhere);
+            p { (words.label(label::change_elsewhere())) " " span lang=[elsewhere.lang] { (elsewhere.text) } }
+        }
         @if let Some(error) = &done.error {
             @let error = words.render(error);
             p.warning { (words.label(label::change_error())) " " span lang=[error.lang] { (error.text) } }

@@ -2,6 +2,7 @@
 
 use model::{
     change::{CONGESTION_CONTROL, Saved, Setting},
+    prefix::Prefix,
     text,
     text::Text,
 };
@@ -128,6 +129,26 @@ fn congestion(setting: &Setting, value: &str, old: &Saved) -> Result<Vec<Text>, 
 /// Whether this host forwards packets (Documentation/networking/ip-sysctl.rst, Linux 6.18).
 pub(super) const FORWARDS_IPV4: &str = "net.ipv4.ip_forward";
 pub(super) const FORWARDS_IPV6: &str = "net.ipv6.conf.all.forwarding";
+
+/// Why a congestion control has no effect on what goes through this host, if it forwards: it is a
+/// router of that path.
+pub fn without_effect_here(setting: &Setting) -> Option<Text> {
+    match setting {
+        Setting::Sysctl { name, .. } if name == CONGESTION_CONTROL => {
+            forwards(setting, &[FORWARDS_IPV4, FORWARDS_IPV6])
+        }
+        Setting::RouteCongestionControl { to, .. } => forwards(setting, &[forwarding_of(*to)]),
+        _ => None,
+    }
+}
+
+/// The parameter by which a host forwards what goes to a prefix.
+pub(super) fn forwarding_of(to: Prefix) -> &'static str {
+    match to.address().is_ipv6() {
+        true => FORWARDS_IPV6,
+        false => FORWARDS_IPV4,
+    }
+}
 
 /// Returns a note about a congestion control on a host that forwards, by these parameters.
 pub(super) fn forwards(setting: &Setting, parameters: &[&str]) -> Option<Text> {

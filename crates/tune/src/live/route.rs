@@ -73,10 +73,7 @@ pub(super) fn check(
         "{setting}: only connections that this host opens or accepts from now on use it",
         setting = setting
     ));
-    let parameter = match to.address().is_ipv6() {
-        true => parameter::FORWARDS_IPV6,
-        false => parameter::FORWARDS_IPV4,
-    };
+    let parameter = parameter::forwarding_of(to);
     notes.extend(parameter::forwards(setting, &[parameter]));
     Ok(notes)
 }

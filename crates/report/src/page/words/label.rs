@@ -254,6 +254,7 @@ labels! {
     change_same: "the same",
     change_unclear: "cannot tell",
     change_not: "Not applied:",
+    change_elsewhere: "Not on",
     change_error: "There is no proof:",
     change_left: "Undone, but not as before:",
 }
