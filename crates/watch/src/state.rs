@@ -3,7 +3,7 @@
 //!
 //! With a folder in memory they are written there, and the folder of the state, which may be on
 //! flash, gets a copy once a day. A power failure then loses a day of values, but no charge: the
-//! copy has the bytes of the coming day charged already (see [`OnDisk`]).
+//! copy has the bytes of the coming day charged already (`OnDisk`).
 
 use std::{
     collections::BTreeMap,
