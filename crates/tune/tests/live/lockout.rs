@@ -154,6 +154,32 @@ fn a_shaper_far_below_the_measured_capacity_is_refused_unless_forced() {
     }
 }
 
+/// The rate of the slow direction, in the fast one.
+#[test]
+fn a_shaper_in_the_wrong_direction_is_refused_unless_forced() {
+    if !scene() {
+        return;
+    }
+    let slow = "v0=9.5mbit fq";
+    let line = LineCapacity {
+        egress_bps: Some(10e6),
+        ingress_bps: Some(100e6),
+    };
+    let refused = |setting: Setting| {
+        let request = Request {
+            settings: vec![(setting, None)],
+            line,
+            ..Request::default()
+        };
+        let planned = plan(&mut Live::open().unwrap(), &request, fresh_id().unwrap());
+        planned
+            .err()
+            .is_some_and(|e| e.to_string().contains("less than half"))
+    };
+    assert!(refused(Setting::parse_shape_ingress(slow).unwrap()));
+    assert!(!refused(Setting::parse_shape(slow).unwrap()));
+}
+
 /// Drivers reset the link for some settings of a device; a switch and DHCP need up to a minute.
 #[test]
 fn a_reset_of_the_only_link_gets_more_time_to_return() {

@@ -28,6 +28,23 @@ fn a_routes_other_metrics_survive_a_congestion_control_and_its_undoing() {
     assert_eq!(show(), before);
 }
 
+/// A renewal by DHCP or a router advertisement writes its route anew, without what others have set.
+#[test]
+fn a_route_that_its_owner_rewrites_while_the_change_is_pending_is_left_to_the_owner() {
+    if !scene() {
+        return;
+    }
+    sh("ip route add 10.9.0.0/16 via 10.1.0.2 proto dhcp mtu 1400");
+    let show = || sh("ip route show 10.9.0.0/16").trim().to_owned();
+    let renewed = "10.9.0.0/16 via 10.1.0.2 dev v0 proto dhcp mtu 1300";
+    let rollback = applied(&[cc("reno", "route:10.9.0.0/16")], || {
+        assert!(show().contains("congctl reno"), "{}", show());
+        sh(&format!("ip route replace {renewed}"));
+    });
+    assert_eq!(rollback.left.len(), 1, "{rollback}");
+    assert_eq!(show(), renewed);
+}
+
 #[test]
 fn a_prefix_without_a_route_gets_one_and_loses_it_again() {
     if !scene() {
