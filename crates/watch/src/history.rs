@@ -92,7 +92,8 @@ impl History {
         }
     }
 
-    /// Writes to a file once a day only, or after others have opened it: runs wait below the folder `runtime`.
+    /// Writes to a file once a day only, or after others have opened it: runs wait below the folder
+    /// `runtime`.
     #[must_use]
     pub fn once_a_day(mut self, runtime: &Path) -> Self {
         self.folders.insert(0, runtime.join(UNSAVED));

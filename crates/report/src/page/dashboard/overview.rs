@@ -18,7 +18,8 @@ pub struct Budget {
     pub of: u64,
 }
 
-/// The page of all paths. `place`: where the history is; `budget`: that of a watch, if there is one.
+/// The page of all paths. `place`: where the history is; `budget`: that of a watch, if there is
+/// one.
 pub fn overview(cards: &[Card], place: &str, budget: Option<Budget>, frame: &Frame) -> String {
     let bytes = |bytes: u64| Value::Bytes(bytes as f64);
     let words = Words::new(frame.lang);
