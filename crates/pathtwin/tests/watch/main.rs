@@ -343,8 +343,7 @@ fn get(port: u16) -> std::io::Result<String> {
 
 fn page(port: u16, name: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port))?;
-    // By HTTP/1.0, which has no chunks.
-    let request = format!("GET {name} HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    let request = format!("GET {name} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;
     let mut text = String::new();
     stream.read_to_string(&mut text)?;
