@@ -1,6 +1,9 @@
-//! Order of remedies: the one that the twin calls best, on the path.
+//! Order of remedies: the one that the twin calls best, on the path. A twin that does not fit advises
+//! nothing.
 
 use std::fmt::Write as _;
+
+use model::twin::TwinVerdict;
 
 use super::{Answer, Judged, Prediction, Question};
 
@@ -37,7 +40,10 @@ impl Asked {
 /// Choices over all paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Order {
+    /// Of twins that fit, or were not tested.
     paths: usize,
+    /// Of others.
+    unfit: usize,
     /// Of the best remedy of the path, or one as good.
     best: usize,
     /// Of a remedy that makes the figure worse than no change.
@@ -50,18 +56,20 @@ struct Order {
 pub(super) fn markdown(judged: &[Judged]) -> String {
     let mut out = String::from(
         "| asked for | paths | chosen on the twin is the best of the path, or within 5 % (delay: 3 ms) | worse than no \
-         change by more than 2 % (3 ms) | no change chosen |\n|---|---|---|---|---|\n",
+         change by more than 2 % (3 ms) | no change chosen | nothing advised, since the twin does not fit |\n\
+         |---|---|---|---|---|---|\n",
     );
     for asked in [Asked::Goodput, Asked::Delay] {
         let order = order(judged, asked);
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} |",
             asked.name(),
             order.paths,
             order.best,
             order.worse,
-            order.unchanged
+            order.unchanged,
+            order.unfit
         );
     }
     out
@@ -70,6 +78,10 @@ pub(super) fn markdown(judged: &[Judged]) -> String {
 fn order(judged: &[Judged], asked: Asked) -> Order {
     let mut order = Order::default();
     for judged in judged {
+        if judged.verdict == TwinVerdict::DoesNotFit {
+            order.unfit += 1;
+            continue;
+        }
         // The number of flows is no remedy.
         let remedies = judged.asked.iter();
         let remedies = remedies.filter(|p| p.question != Question::EightFlows);
@@ -105,8 +117,6 @@ fn choose<'a>(
 
 #[cfg(test)]
 mod tests {
-    use model::twin::TwinVerdict;
-
     use super::*;
 
     fn prediction(question: Question, truth: f64, twin: f64) -> Prediction {
@@ -142,6 +152,17 @@ mod tests {
         ]);
         let order = order(&[asked], Asked::Goodput);
         assert_eq!((order.paths, order.best, order.worse), (1, 0, 1));
+    }
+
+    #[test]
+    fn a_twin_that_does_not_fit_chooses_nothing() {
+        let mut asked = judged(vec![
+            prediction(Question::Unchanged, 10.0, 10.0),
+            prediction(Question::Bbr, 5.0, 20.0),
+        ]);
+        asked.verdict = TwinVerdict::DoesNotFit;
+        let order = order(&[asked], Asked::Goodput);
+        assert_eq!((order.paths, order.worse, order.unfit), (0, 0, 1));
     }
 
     #[test]
