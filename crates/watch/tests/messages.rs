@@ -150,6 +150,28 @@ fn a_metered_line_gets_probes_and_no_load_unless_it_is_allowed() {
 }
 
 #[test]
+fn a_busy_line_gets_no_load_until_others_use_at_most_a_tenth_of_it() {
+    let used = |others_bps: f64| Line {
+        others_bps: Some(others_bps),
+        metered: false,
+    };
+    let mut random = Random::new(1);
+    let mut watcher = watcher("rate = \"100mbit\"", &mut random);
+    for work in [Work::Load, Work::Full] {
+        let begun = begin(&mut watcher, work, used(11e6), &mut random);
+        assert_eq!(begun, Begin::Postponed(Postponed::Busy(11e6)));
+        let next = watcher.next(START);
+        assert!(next != Next::Due(Candidate { path: 0, work }), "{next:?}");
+    }
+    assert_eq!(watcher.spent(START), 0);
+    // Probes are as quiet as the line.
+    let probe = begin(&mut watcher, Work::Probe, used(90e6), &mut random);
+    assert!(matches!(probe, Begin::Run(_)), "{probe:?}");
+    let begun = begin(&mut watcher, Work::Load, used(9e6), &mut random);
+    assert!(matches!(begun, Begin::Run(_)), "{begun:?}");
+}
+
+#[test]
 fn quiet_hours_hold_a_message_back_and_it_is_sent_after_them() {
     let mut random = Random::new(1);
     let text = "[alarm]\nquiet = \"22:00-07:00\"\n[[path]]\nhost = \"192.0.2.1\"\n";
