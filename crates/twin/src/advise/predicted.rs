@@ -5,10 +5,13 @@ use model::{
     net::Direction,
     path::{Limit, Loss},
     run::Unit,
-    twin::{Twin, TwinFigure},
+    twin::{Fitted, Twin, TwinFigure},
 };
 
-use super::judge::{self, Pair, USUAL_COUNTS};
+use super::{
+    judge::{self, Pair, USUAL_COUNTS},
+    trial,
+};
 
 /// Smallest half width of an interval, a logarithm: settings of hosts and rates of twins differ by
 /// this much. A shaper on an Ethernet device counts 14 bytes more than an IP packet has, 1 %.
@@ -72,7 +75,9 @@ fn change(
         AdviceFigure::Goodput => by_loss(twin, direction, goodputs(pairs, direction)),
         _ => 0.0,
     };
-    let away = spread.hypot(error).hypot(by_loss);
+    let without = pairs.iter().find_map(|p| of(p.before))?;
+    let residual = residual(twin, direction, figure, without);
+    let away = spread.hypot(error).hypot(by_loss).hypot(residual);
     Some(Change {
         direction,
         figure,
@@ -80,6 +85,32 @@ fn change(
         low: (centre - away).exp(),
         high: (centre + away).exp(),
     })
+}
+
+/// Error of the twin, a logarithm, on the load of the Run that a remedy is compared with: one flow
+/// of the sender's congestion control. It is known, and nothing says that the remedy keeps it.
+/// `without`: the figure on the twin.
+fn residual(twin: &Twin, direction: Direction, figure: AdviceFigure, without: f64) -> f64 {
+    let cc = trial::cc(&twin.path, direction);
+    let of = |figure| {
+        twin.fitted.iter().find(|fitted| {
+            let key = &fitted.key;
+            let is_load = key.direction == Some(direction) && !key.bidirectional;
+            let is_flow = key.flows == Some(1) && key.cc.as_ref() == Some(&cc);
+            fitted.figure == figure && is_load && is_flow
+        })
+    };
+    let ratio = match figure {
+        AdviceFigure::Goodput => {
+            of(TwinFigure::Goodput).map(|f| f.twin.max(1.0) / f.measured.max(1.0))
+        }
+        AdviceFigure::LoadedP50 => {
+            let rtt = |f: &Fitted| (without + f.measured - f.twin).max(1.0);
+            of(TwinFigure::AddedP50).map(|f| without / rtt(f))
+        }
+        _ => None,
+    };
+    ratio.map_or(0.0, |ratio| ratio.ln().abs())
 }
 
 /// Standard deviation between pairs, a logarithm: the largest that repeats and seeds explain in the
