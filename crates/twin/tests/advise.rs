@@ -219,6 +219,19 @@ fn random_loss_is_answered_with_bbr_where_it_harms_no_other_flow() {
         "{}",
         advice.text
     );
+    // In case 4, the effect of the recipe was said to come from dualpi2: the bbr of the finding is
+    // for one route, that of the recipe for the host.
+    let recipes = advice.tried.iter();
+    let recipes = recipes.filter(|t| t.name.to_string().contains("recipe for a full VPS"));
+    let said: Vec<String> = recipes
+        .flat_map(|t| t.texts.iter().map(ToString::to_string))
+        .filter(|text| text.contains("effect comes from"))
+        .collect();
+    assert!(!said.is_empty(), "{}", advice.text);
+    assert!(
+        said.iter().all(|text| text.contains("from bbr")),
+        "{said:?}"
+    );
 }
 
 /// In case 1, a gain of 6.3 was predicted from one pair as if it had no spread, and 2.5 came true.

@@ -6,7 +6,7 @@ use model::{
         guards::GAIN,
     },
     capacity::PathCapacity,
-    remedy::Location,
+    remedy::{Action, Location},
     text,
     text::{Text, Value},
     twin::{Twin, TwinVerdict},
@@ -174,15 +174,25 @@ fn part_worths(ended: &Ended<'_>, whole: usize) -> Vec<(Text, f64)> {
     let of = &ended.field.arms[whole].candidate.remedies;
     let part = |arm: usize| {
         let candidate = &ended.field.arms[arm].candidate;
-        let inside = candidate
-            .remedies
-            .iter()
-            .all(|r| of.iter().any(|o| o.action == r.action && o.on == r.on));
+        let inside = candidate.remedies.iter().all(|r| {
+            of.iter()
+                .any(|o| o.on == r.on && acts_alike(&o.action, &r.action))
+        });
         let smaller = candidate.remedies.len() < of.len();
         let worth = Worth::of(&ended.field.pairs(arm), ended.objective.goal)?;
         (inside && smaller).then(|| (candidate.name.clone(), worth.mean))
     };
     (0..ended.field.arms.len()).filter_map(part).collect()
+}
+
+/// True if two actions do the same to the flows of a path: the scope of a congestion control is for
+/// the other flows of its host.
+fn acts_alike(a: &Action, b: &Action) -> bool {
+    let cc = |action: &Action| match action {
+        Action::CongestionControl { cc, .. } => Some(cc.clone()),
+        _ => None,
+    };
+    a == b || cc(a).is_some_and(|name| cc(b) == Some(name))
 }
 
 /// Returns a remedy that the path has already.
