@@ -256,8 +256,8 @@ fn the_interval_of_a_prediction_has_the_spread_that_the_fit_saw_between_repeats(
     assert!(noisy > quiet + 0.3, "{quiet} {noisy}");
 }
 
-/// On a geostationary path all goodputs with a remedy were right, and their ratios were not: the twin
-/// had 8 % more without one than was measured.
+/// On a geostationary path all goodputs with a remedy were right, and their ratios were not: the
+/// twin had 8 % more without one than was measured.
 #[test]
 fn the_error_of_the_twin_without_a_remedy_is_in_the_interval_of_each() {
     let twin = fitted(&scene(20.0, 0.0));

@@ -1,5 +1,5 @@
-//! Order of remedies: the one that the twin calls best, on the path. A twin that does not fit advises
-//! nothing.
+//! Order of remedies: the one that the twin calls best, on the path. A twin that does not fit
+//! advises nothing.
 
 use std::fmt::Write as _;
 
