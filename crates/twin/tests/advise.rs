@@ -272,7 +272,7 @@ fn the_error_of_the_twin_without_a_remedy_is_in_the_interval_of_each() {
     let mut wrong = twin.clone();
     for fitted in &mut wrong.fitted {
         if fitted.figure == TwinFigure::Goodput {
-            fitted.measured /= 1.08;
+            fitted.measured = fitted.twin / 1.08;
         }
     }
     let (before, after) = (narrowest(&twin), narrowest(&wrong));
