@@ -191,7 +191,12 @@ impl Daemon<'_> {
         // The state first: the history may not answer before the service manager's timeout.
         let kept = self.watcher.end(&self.folder);
         self.history.end(self.log);
-        Ok(kept?)
+        match kept {
+            // As during the watch: what was written before remains.
+            Err(error) if error.is_full() => (self.log)(&error.text()),
+            kept => kept?,
+        }
+        Ok(())
     }
 
     /// Renews the metrics.

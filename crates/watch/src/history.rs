@@ -156,6 +156,16 @@ impl History {
     pub fn end(&mut self, log: &mut dyn FnMut(&Text)) {
         self.limit = self.limit.min(LAST_LIMIT);
         self.retry(log);
+        if let [memory, disk] = &self.folders[..]
+            && let Err(error) = unsaved::rescue(memory, disk)
+        {
+            let error = &error;
+            log(&text!(
+                "write {folder}: {error}",
+                folder = disk,
+                error = error
+            ));
+        }
         for run in self.memory.drain(..) {
             log(&text!(
                 "run {run} is lost: neither the history nor the disk takes it, and the watch ends",

@@ -137,6 +137,26 @@ fn on_flash_runs_wait_in_memory_until_a_day_is_over_or_another_program_was_there
     assert_eq!(ids(&place), ["a", "b", "c", "d", "e", "other"]);
 }
 
+/// What is in memory is gone when the service has ended.
+#[test]
+fn on_flash_runs_are_on_disk_when_the_watch_ends_without_a_history() {
+    let state = tempfile::tempdir().expect("a folder");
+    let memory = tempfile::tempdir().expect("a folder");
+    let file = state.path().join("history.db");
+    let place = Place::File(file.clone());
+    let mut watch = Watch::of(&place, state.path());
+    watch.history = watch.history.once_a_day(memory.path());
+    assert_eq!(watch.keep("a"), Kept::File);
+    assert_eq!(files(state.path()), 0);
+    fs::create_dir(&file).expect("no history");
+    watch.end();
+    assert_eq!(files(state.path()), 2);
+    fs::remove_dir(&file).expect("a history");
+    let mut again = Watch::of(&place, state.path());
+    again.retry();
+    assert_eq!(ids(&place), ["a"]);
+}
+
 /// A run that the history refuses each time kept all others out of it.
 #[test]
 fn a_run_that_is_refused_for_itself_holds_up_no_other() {

@@ -40,6 +40,22 @@ pub(super) fn list(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Copies the runs of a folder that ends with the process to one that stays. Those of the first
+/// remain: a run that is there twice is added once.
+pub(super) fn rescue(from: &Path, to: &Path) -> io::Result<()> {
+    for file in list(from) {
+        files::make_private_folder(to)?;
+        // The path first, as in `write`.
+        for file in [file.with_extension("path"), file] {
+            if let (Some(name), Ok(content)) = (file.file_name(), fs::read(&file)) {
+                let to = to.join(name);
+                files::write(&to, Readers::Owner, Existing::Replace, &content)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Moves the runs that `save` takes out of the folder, and counts them. Those that it does not take
 /// stay, and files that are not of a run.
 ///
