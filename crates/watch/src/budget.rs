@@ -129,6 +129,14 @@ impl Ledger {
         self.months.get(&month).cloned().unwrap_or_default()
     }
 
+    /// Returns the bytes that a month has left: of the budget of all paths, and of that of a path.
+    fn left(&self, month: Month, path: &str, (own, all): (Option<u64>, u64)) -> (u64, Option<u64>) {
+        let spent = self.spent(month);
+        let of_path = spent.paths.get(path).copied().unwrap_or(0);
+        let own = own.map(|own| own.saturating_sub(of_path));
+        (all.saturating_sub(spent.all), own)
+    }
+
     /// Charges `bytes` to a path in all of `months`, if neither the budget of the path, `own`, nor
     /// that of all paths, `all`, would be exceeded by a byte.
     ///
@@ -142,8 +150,7 @@ impl Ledger {
         (own, all): (Option<u64>, u64),
     ) -> Result<Reservation, NoBudget> {
         for &month in months {
-            let spent = self.spent(month);
-            let left = all.saturating_sub(spent.all);
+            let (left, of_path) = self.left(month, path, (own, all));
             if bytes > left {
                 let wanted = bytes;
                 return Err(NoBudget::All {
@@ -152,8 +159,7 @@ impl Ledger {
                     wanted,
                 });
             }
-            let of_path = spent.paths.get(path).copied().unwrap_or(0);
-            if let Some(left) = own.map(|own| own.saturating_sub(of_path))
+            if let Some(left) = of_path
                 && bytes > left
             {
                 return Err(NoBudget::Path {
@@ -187,13 +193,10 @@ impl Ledger {
         limits: (Option<u64>, u64),
     ) {
         for &month in months {
-            let spent = self.spent(month);
-            let of_path = spent.paths.get(path).copied().unwrap_or(0);
-            let (own, all) = limits;
-            let left = all.saturating_sub(spent.all);
-            let own_left = own.map_or(left, |own| own.saturating_sub(of_path));
+            let (left, of_path) = self.left(month, path, limits);
+            let bytes = bytes.min(left).min(of_path.unwrap_or(left));
             // Not more than is left, so it is not refused; and it is never settled.
-            let _advanced = self.reserve(&[month], path, bytes.min(left).min(own_left), limits);
+            let _advanced = self.reserve(&[month], path, bytes, limits);
         }
     }
 

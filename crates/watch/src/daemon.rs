@@ -395,12 +395,12 @@ impl Daemon<'_> {
     fn save(&mut self, values: bool) -> Result<(), DaemonError> {
         let hour = Moment::now().boot_ns / (3600 * SECOND_NS);
         let values = values || self.hours != Some(hour);
-        self.watcher.copy(&self.folder, Moment::now())?;
         self.watcher.save(&self.folder, values)?;
         if values {
             self.hours = Some(hour);
         }
-        Ok(())
+        // After it: memory is written although the disk may be full.
+        Ok(self.watcher.copy(&self.folder, Moment::now())?)
     }
 
     /// Sends due messages.

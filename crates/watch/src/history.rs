@@ -159,12 +159,7 @@ impl History {
         if let [memory, disk] = &self.folders[..]
             && let Err(error) = unsaved::rescue(memory, disk)
         {
-            let error = &error;
-            log(&text!(
-                "write {folder}: {error}",
-                folder = disk,
-                error = error
-            ));
+            log(&text!("write {file}: {error}", file = disk, error = &error));
         }
         for run in self.memory.drain(..) {
             log(&text!(
