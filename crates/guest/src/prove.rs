@@ -1,5 +1,5 @@
-//! Remedies on the ends of a path, by the real `tune`: applied, measured with and without in turns,
-//! kept or undone.
+//! Remedies on the ends of a path, and on the router of its near end if it has one, by the real
+//! `tune`: applied, measured with and without in turns, kept or undone.
 
 use std::{
     ffi::OsString,
@@ -14,7 +14,7 @@ use anyhow::{Context, anyhow};
 use model::{
     change::{Change, ChangeId, ProcessId, Setting},
     job::{Prove, ProveOutput},
-    net::Side,
+    remedy::Location,
     text,
     text::Text,
 };
@@ -89,8 +89,8 @@ impl Machine for Namespace<'_> {
     }
 }
 
-/// Far and near.
-type Hosts<'a> = [LocalHost<Namespace<'a>>; 2];
+/// From the far end to the near one.
+type Hosts<'a> = Vec<LocalHost<Namespace<'a>>>;
 
 struct Bench<'a> {
     engine: Engine<'a>,
@@ -100,27 +100,30 @@ struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Plans for both ends; none if one of them refuses.
+    /// Plans for all hosts; none if one of them refuses.
     fn planned(&self, output: &mut ProveOutput) -> anyhow::Result<Option<Hosts<'a>>> {
         let bed = &self.ends.bed;
-        let far = self.planned_of(Side::Far, bed.far(), bed.near(), output)?;
-        let Some(far) = far else { return Ok(None) };
-        let near = self.planned_of(Side::Near, bed.near(), bed.far(), output)?;
-        let hosts = near.map(|near| [far, near]);
-        if let Some(hosts) = &hosts {
-            output.elsewhere = self.on_routers(hosts)?;
+        let far = Some((Location::Far, bed.far()));
+        let router = bed.third().map(|node| (Location::Router, node));
+        let near = Some((Location::Near, bed.near()));
+        let mut hosts = Hosts::new();
+        for (on, node) in [far, router, near].into_iter().flatten() {
+            match self.planned_of(on, node, output)? {
+                Some(host) => hosts.push(host),
+                None => return Ok(None),
+            }
         }
-        Ok(hosts)
+        output.elsewhere = self.on_routers(&hosts)?;
+        Ok(Some(hosts))
     }
 
     fn planned_of(
         &self,
-        side: Side,
+        on: Location,
         node: &'a Node,
-        other: &Node,
         output: &mut ProveOutput,
     ) -> anyhow::Result<Option<LocalHost<Namespace<'a>>>> {
-        let wanted = node.ns.run(|| self.wanted(side, other))??;
+        let wanted = node.ns.run(|| self.wanted(on))??;
         output.not_applied.extend(wanted.not);
         let is_wanted = !wanted.settings.is_empty();
         let request = Request {
@@ -130,7 +133,7 @@ impl<'a> Bench<'a> {
             created_unix_s: unix_s(),
             ..Request::default()
         };
-        let id = ChangeId::from_random(self.bytes(side));
+        let id = ChangeId::from_random(self.bytes(on));
         let planned = node
             .ns
             .run(|| tune::plan(&mut Live::open()?, &request, id))?;
@@ -141,8 +144,8 @@ impl<'a> Bench<'a> {
                     let so = text!("{host}: already set", host = name);
                     output.not_applied.push(so);
                 }
-                let folder = Path::new(JOURNALS).join(side.to_string().replace(' ', "-"));
-                Ok(Some(LocalHost::new(Namespace { node, folder }, side, plan)))
+                let folder = Path::new(JOURNALS).join(on.to_string().replace(' ', "-"));
+                Ok(Some(LocalHost::new(Namespace { node, folder }, on, plan)))
             }
             Err(TuneError::Refused(all)) => {
                 let all = all
@@ -174,8 +177,8 @@ impl<'a> Bench<'a> {
 
     /// Ids derived from the seed, as all results of a guest must be reproducible; inside a guest
     /// they need not be unguessable.
-    fn bytes(&self, side: Side) -> [u8; 16] {
-        let mut bytes = [u8::from(side == Side::Far); 16];
+    fn bytes(&self, on: Location) -> [u8; 16] {
+        let mut bytes = [on as u8; 16];
         // Mixed, so that the first digits differ (the multiplier of splitmix64).
         let seed = self.job.cell.seed.0.wrapping_add(u64::from(bytes[0]) + 1);
         let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -183,17 +186,23 @@ impl<'a> Bench<'a> {
         bytes
     }
 
-    /// The settings of one end. A shaper belongs to the line, not to a tunnel over it.
-    fn wanted(&self, side: Side, other: &Node) -> anyhow::Result<tune::Remedies> {
-        let tunnel = self.job.cell.tunnel.as_ref().and(other.address);
-        let line = other.underlay.or(other.address);
+    /// The settings of one host. A shaper belongs to the line, not to a tunnel over it.
+    fn wanted(&self, on: Location) -> anyhow::Result<tune::Remedies> {
+        let bed = &self.ends.bed;
+        let (line, tunnel) = match on.side().map(|side| bed.end(side.other())) {
+            Some(other) => (
+                other.underlay.or(other.address),
+                self.job.cell.tunnel.as_ref().and(other.address),
+            ),
+            // The router is on the path itself, below a tunnel.
+            None => (bed.far_on_path(), None),
+        };
         let place = Place::of(&mut Live::open()?, line, tunnel)?;
-        Ok(tune::settings_of_all(&self.job.remedies, side, &place))
+        Ok(tune::settings_of_all(&self.job.remedies, on, &place))
     }
 
     fn prove(&self, hosts: &Hosts<'_>, output: &mut ProveOutput) {
-        let [far, near] = hosts;
-        let sites = Sites::new(Some(far), Some(near));
+        let sites = Sites::new(hosts.iter().map(|host| host as &dyn Site));
         if !sites.is_empty() {
             self.in_turns(&sites, output);
         }

@@ -19,7 +19,8 @@ pub struct Node {
     pub ns: Netns,
     /// Its address for the measured layer: inside the tunnel if there is one. `None` for routers.
     pub address: Option<IpAddr>,
-    /// Its address on the path itself, if it is an end that has one, or the third host.
+    /// Its address on the path itself, if it is an end that has one, the far end of the tunnel, or
+    /// the third host.
     pub underlay: Option<IpAddr>,
 }
 
@@ -97,6 +98,11 @@ impl Testbed {
         self.hosts
             .iter()
             .find(|host| host.name == crate::plan::THIRD)
+    }
+
+    /// Address of the last host that is on the path itself: the far end, or that of the tunnel.
+    pub fn far_on_path(&self) -> Option<IpAddr> {
+        self.hosts.iter().rev().find_map(|host| host.underlay)
     }
 
     /// One of the two ends.

@@ -183,6 +183,9 @@ fn name_ends(bed: &mut Testbed, cell: &Cell, plan: &Plan) {
         bed.hosts[index].address = Some(address);
         bed.hosts[index].underlay = underlay;
     }
+    if let Some((_, far)) = plan.tunnel.filter(|(_, far)| *far != last) {
+        bed.hosts[far].underlay = Some(outer(4, Side::Far));
+    }
     if let Some(third) = bed.hosts.iter_mut().find(|host| host.name == THIRD) {
         third.underlay = Some(outer(THIRD_LINK, Side::Far));
     }

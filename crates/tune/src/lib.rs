@@ -55,7 +55,7 @@ pub use keeper::{keep, start_keeper, start_keeper_service};
 pub use kept::kept;
 pub use live::{Live, without_effect_here};
 pub use observer::{Interrupted, Observer, Point, Unobserved};
-pub use offers::offers;
+pub use offers::{Allowed, offers};
 pub use persist::{System, networkd_text, persist};
 pub use plan::{Request, plan};
 pub use probe::{NewFlows, Prober};

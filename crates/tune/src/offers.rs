@@ -6,7 +6,7 @@ use model::{
         guards::{beyond, is_for_others},
     },
     findings::{Finding, Findings, Severity},
-    remedy::Remedy,
+    remedy::{Location, Remedy},
     twin::TwinVerdict,
 };
 
@@ -15,21 +15,37 @@ use crate::remedies::is_a_setting;
 /// Maximum number of findings whose remedies are tried.
 const OFFERS: usize = 3;
 
+/// What may be offered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    /// Remedies that help at a cost to others as well.
+    pub at_a_cost: bool,
+    /// Remedies of a router of the path as well, because it can be changed.
+    pub router: bool,
+}
+
+impl Allowed {
+    /// Returns true if the settings of a host can be changed.
+    fn can_change(self, on: Location) -> bool {
+        on.side().is_some() || self.router && on == Location::Router
+    }
+}
+
 /// Returns the candidates in the order in which they are tried: predicted ones, and remedies that
-/// the findings propose for an end and whose effect is not predicted. For those the measurement
+/// the findings propose for a host and whose effect is not predicted. For those the measurement
 /// alone decides; they come last, except those of the first finding, which is what limits the path.
 /// If no twin fits, nothing can be predicted.
-pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advice> {
+pub fn offers(advice: &Advice, findings: &Findings, allowed: Allowed) -> Vec<Advice> {
     let predicted = |place| Advice {
         advised: Some(place),
         ..advice.clone()
     };
     let fits = advice.twin != TwinVerdict::DoesNotFit;
     let predicted: Vec<Advice> = match fits {
-        true => best(advice, at_a_cost).into_iter().map(predicted).collect(),
+        true => best(advice, allowed).into_iter().map(predicted).collect(),
         false => Vec::new(),
     };
-    let mut proposed = proposed(findings);
+    let mut proposed = proposed(findings, allowed);
     if fits {
         proposed.retain(|proposed| is_not_tried(advice, proposed.remedy));
     }
@@ -49,13 +65,13 @@ struct Proposed<'a> {
     remedy: &'a Remedy,
 }
 
-/// The remedies that findings propose for an end. Of each finding its best first: another one is
+/// The remedies that findings propose for hosts that can be changed. Of each finding its best first: another one is
 /// for a host that cannot have that.
-fn proposed(findings: &Findings) -> Vec<Proposed<'_>> {
+fn proposed(findings: &Findings, allowed: Allowed) -> Vec<Proposed<'_>> {
     let mut remedies = Vec::new();
     for (finding, of) in findings.findings.iter().enumerate() {
         if of.severity >= Severity::Medium {
-            let all = settings_of_ends(of).enumerate();
+            let all = settings_of_hosts(of, allowed).enumerate();
             remedies.extend(all.map(|(rank, remedy)| Proposed {
                 finding,
                 rank,
@@ -76,21 +92,21 @@ fn is_not_tried(advice: &Advice, remedy: &Remedy) -> bool {
 /// The indices of candidates, best first: with `at_a_cost` those that help at a cost and are worth
 /// more than the best harmless one (first those whose cost is to others only, since a proof undoes
 /// the rest as predicted), then the harmless ones, in case the proof finds the cost too high or a
-/// host cannot have the others. Only remedies for the ends, because hosts between them
-/// cannot be changed from here; if there are none, the advised one, whose refusal names its host.
-fn best(advice: &Advice, at_a_cost: bool) -> Vec<usize> {
-    let of_ends = |effect| -> Vec<(usize, &Tried)> {
+/// host cannot have the others. Only remedies for hosts that can be changed; if there are none, the
+/// advised one, whose refusal names its host.
+fn best(advice: &Advice, allowed: Allowed) -> Vec<usize> {
+    let possible = |effect| -> Vec<(usize, &Tried)> {
         let all = advice.tried.iter().enumerate();
-        all.filter(|(_, tried)| tried.effect == effect && is_of_ends(tried))
+        all.filter(|(_, tried)| tried.effect == effect && is_possible(tried, allowed))
             .collect()
     };
     let mut harmless = match advice.advised {
-        Some(_) => of_ends(Effect::Helps),
+        Some(_) => possible(Effect::Helps),
         None => Vec::new(),
     };
     harmless.sort_by_key(|(place, _)| Some(*place) != advice.advised);
-    let mut costly = match at_a_cost {
-        true => of_ends(Effect::HelpsAtACost),
+    let mut costly = match allowed.at_a_cost {
+        true => possible(Effect::HelpsAtACost),
         false => Vec::new(),
     };
     if let Some((_, harmless)) = harmless.first() {
@@ -105,9 +121,9 @@ fn best(advice: &Advice, at_a_cost: bool) -> Vec<usize> {
     }
 }
 
-/// Returns true if all of it is settings of the ends.
-fn is_of_ends(tried: &Tried) -> bool {
-    let is = |remedy: &Remedy| remedy.on.side().is_some() && is_a_setting(&remedy.action);
+/// Returns true if all of it is settings of hosts that can be changed.
+fn is_possible(tried: &Tried, allowed: Allowed) -> bool {
+    let is = |remedy: &Remedy| allowed.can_change(remedy.on) && is_a_setting(&remedy.action);
     tried.remedies.iter().all(is)
 }
 
@@ -120,10 +136,11 @@ fn is_bearable(advice: &Advice, tried: &Tried) -> bool {
     })
 }
 
-/// The remedies of a finding that are settings of one of the ends.
-fn settings_of_ends(finding: &Finding) -> impl Iterator<Item = &Remedy> {
-    let of_ends = finding.remedies.iter().filter(|r| r.on.side().is_some());
-    of_ends.filter(|r| is_a_setting(&r.action))
+/// The remedies of a finding that are settings of hosts that can be changed.
+fn settings_of_hosts(finding: &Finding, allowed: Allowed) -> impl Iterator<Item = &Remedy> {
+    let of_hosts = finding.remedies.iter();
+    let of_hosts = of_hosts.filter(move |r| allowed.can_change(r.on));
+    of_hosts.filter(|r| is_a_setting(&r.action))
 }
 
 /// An Advice with a remedy without predictions.
@@ -153,11 +170,21 @@ mod tests {
         advice::NotTried,
         cause::CauseCode,
         findings::Place,
-        remedy::{Action, CcScope, Location},
+        net::Direction,
+        remedy::{Action, Bottleneck, CcScope, Discipline, Flow},
         text::Text,
     };
 
     use super::*;
+
+    const NO_COST: Allowed = Allowed {
+        at_a_cost: false,
+        router: false,
+    };
+    const AT_A_COST: Allowed = Allowed {
+        at_a_cost: true,
+        router: false,
+    };
 
     fn advice(verdict: &str, effect: &str, advised: &str) -> Advice {
         let json = format!(
@@ -209,7 +236,7 @@ mod tests {
         let offered = offers(
             &advice,
             &findings(Severity::High, vec![Action::Radio, bbr()]),
-            false,
+            NO_COST,
         );
         assert_eq!(offered.len(), OFFERS);
         for offer in offered {
@@ -222,17 +249,17 @@ mod tests {
             );
             assert!(best.changes.is_empty());
         }
-        assert!(offers(&advice, &findings(Severity::Low, vec![bbr()]), false).is_empty());
+        assert!(offers(&advice, &findings(Severity::Low, vec![bbr()]), NO_COST).is_empty());
     }
 
     #[test]
     fn where_a_twin_fits_only_advised_remedies_are_tried_and_costly_ones_on_request() {
         let all = findings(Severity::High, vec![bbr()]);
         let one = advice("fit_for_advising", "helps", r#""advised": 0,"#);
-        assert_eq!(offers(&one, &all, false).len(), 1);
+        assert_eq!(offers(&one, &all, NO_COST).len(), 1);
         let costly = advice("fit_for_advising", "helps_at_a_cost", "");
-        assert!(offers(&costly, &all, false).is_empty());
-        assert_eq!(offers(&costly, &all, true).len(), 1);
+        assert!(offers(&costly, &all, NO_COST).is_empty());
+        assert_eq!(offers(&costly, &all, AT_A_COST).len(), 1);
     }
 
     /// A shaper left over on a host's own device, of 10 Mbit/s before a line of 100, stayed: the
@@ -253,7 +280,7 @@ mod tests {
             remedy: Some(all.findings[0].remedies[0].clone()),
         }];
         let effects = |all: &Findings| -> Vec<Effect> {
-            let offered = offers(&fits, all, false);
+            let offered = offers(&fits, all, NO_COST);
             let best = offered.iter().filter_map(Advice::advised);
             best.map(|tried| tried.effect).collect()
         };
@@ -277,15 +304,15 @@ mod tests {
         costly.effect = Effect::HelpsAtACost;
         costly.worth = 2.3;
         both.tried.push(costly);
-        let taken = |advice: &Advice, at_a_cost| -> Vec<Option<usize>> {
-            let all = offers(advice, &none, at_a_cost);
+        let taken = |advice: &Advice, allowed| -> Vec<Option<usize>> {
+            let all = offers(advice, &none, allowed);
             all.iter().map(|offer| offer.advised).collect()
         };
-        assert_eq!(taken(&both, false), [Some(0)]);
+        assert_eq!(taken(&both, NO_COST), [Some(0)]);
         // The proof may find the cost too high.
-        assert_eq!(taken(&both, true), [Some(1), Some(0)]);
+        assert_eq!(taken(&both, AT_A_COST), [Some(1), Some(0)]);
         both.tried[0].worth = 3.0;
-        assert_eq!(taken(&both, true), [Some(0)]);
+        assert_eq!(taken(&both, AT_A_COST), [Some(0)]);
     }
 
     /// bbr on both ends was undone on a path where it was needed on one: there it gained a fifth,
@@ -305,7 +332,7 @@ mod tests {
         costly.tried.push(costly.tried[0].clone());
         costly.tried[0].outcomes = vec![outcome(48e6, 170_000, 0.0)];
         costly.tried[1].outcomes = vec![outcome(40e6, 150_000, 0.2)];
-        let all = offers(&costly, &none, true);
+        let all = offers(&costly, &none, AT_A_COST);
         let places: Vec<_> = all.iter().map(|offer| offer.advised).collect();
         assert_eq!(places, [Some(1), Some(0)]);
     }
@@ -320,11 +347,41 @@ mod tests {
         };
         advice.tried[0].remedies = vec![remedy(Location::Router)];
         let none = findings(Severity::High, Vec::new());
-        let advised = |advice: &Advice| offers(advice, &none, false)[0].advised;
+        let advised = |advice: &Advice| offers(advice, &none, NO_COST)[0].advised;
         assert_eq!(advised(&advice), Some(0), "its refusal names the router");
         let mut of_ends = advice.tried[0].clone();
         of_ends.remedies = vec![remedy(Location::Far)];
         advice.tried.push(of_ends);
         assert_eq!(advised(&advice), Some(1));
+    }
+
+    /// The remedy for a line that neighbours share belongs to the router that all of them use.
+    #[test]
+    fn a_router_that_can_be_changed_is_offered_what_belongs_to_it() {
+        let shaper = Action::Shaper {
+            rate_bps: Some(47_000_000),
+            queue: Discipline::Cake,
+            device: None,
+            flow: Flow::Egress,
+            direction: Direction::Up,
+            below: Bottleneck::Queue,
+        };
+        let mut shared = findings(Severity::High, vec![shaper]);
+        shared.findings.truncate(1);
+        shared.findings[0].remedies[0].on = Location::Router;
+        let unknown = advice("does_not_fit", "nothing", "");
+        let with = |router| Allowed { router, ..NO_COST };
+        assert!(offers(&unknown, &shared, with(false)).is_empty());
+        let offered = offers(&unknown, &shared, with(true));
+        let best = offered[0].advised().unwrap();
+        assert_eq!(best.remedies, shared.findings[0].remedies);
+
+        let mut fits = advice("fit_for_advising", "helps", r#""advised": 0,"#);
+        let mut of_ends = fits.tried[0].clone();
+        of_ends.remedies = Vec::new();
+        fits.tried[0].remedies = best.remedies.clone();
+        fits.tried.push(of_ends);
+        let first = |router| offers(&fits, &shared, with(router))[0].advised;
+        assert_eq!((first(false), first(true)), (Some(1), Some(0)));
     }
 }

@@ -24,7 +24,7 @@ use self::judge::Judged;
 
 pub use criteria::Criteria;
 
-pub(crate) use evidence::{evidence, evidence_of_far};
+pub(crate) use evidence::{evidence, evidence_elsewhere};
 
 /// Default number of turns with the change, and as many without: the minimum for a sufficient
 /// estimate of the spread within each.

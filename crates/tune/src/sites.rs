@@ -1,4 +1,4 @@
-//! Changes of both hosts of a path as one transaction: the far end first, measured in turns, then
+//! Changes of the hosts of a path as one transaction: the far end first, measured in turns, then
 //! all kept or all undone.
 
 mod local;
@@ -27,8 +27,8 @@ pub use manual::{ManualHost, Person, command_of, until_changed};
 pub use remote::RemoteHost;
 pub use site::Site;
 
-/// The hosts that are changed, the far end first: while the near one is changed the far one can
-/// still be reached as before.
+/// The hosts that are changed, the far end first and the near one last: while one is changed, those
+/// behind it can still be reached as before.
 #[derive(Default)]
 pub struct Sites<'a>(Vec<&'a dyn Site>);
 
@@ -177,10 +177,10 @@ impl NotApplied {
 }
 
 impl<'a> Sites<'a> {
-    /// The ends to change.
-    pub fn new(far: Option<&'a dyn Site>, near: Option<&'a dyn Site>) -> Self {
-        let both = far.into_iter().chain(near);
-        Self(both.filter(|site| site.is_needed()).collect())
+    /// The hosts to change, from the far end to the near one.
+    pub fn new(hosts: impl IntoIterator<Item = &'a dyn Site>) -> Self {
+        let hosts = hosts.into_iter();
+        Self(hosts.filter(|site| site.is_needed()).collect())
     }
 
     /// Returns true if nothing is to be changed.

@@ -12,11 +12,12 @@ use model::spec::quantity;
 #[command(after_help = "Examples:
   sudo pathtwin fix server.example
   sudo pathtwin fix server.example --via 100.64.0.7 --far-ssh admin@server.example
+  sudo pathtwin fix server.example --router-ssh root@192.168.1.1
   pathtwin fix --lab cases/4-speedtest/twin.toml --at-a-cost --yes
   pathtwin fix --lab cases/3-narrow/twin.toml --for latency --keep 'goodput>=90%' --yes
 
-`tune` changes the host that the remedy belongs to: this one, the far one by --far-ssh, or the hosts
-of a lab path in the guest's kernel. The path is measured in turns with the change and without, and
+`tune` changes the host that the remedy belongs to: this one, the far one by --far-ssh, a router by
+--router-ssh, or the hosts of a lab path in the guest's kernel. The path is measured in turns with the change and without, and
 the change is undone unless the figure of the goal improves significantly and no other figure
 becomes worse beyond its bound. Without --far-ssh, the command for the far host is printed, and this
 end waits until it has been run there. $PATHTWIN_SSH replaces the program ssh. Decision rules:
@@ -34,6 +35,10 @@ pub(crate) struct Fix {
     /// `sudo pathtwin tune`
     #[arg(long, value_name = "USER@HOST", requires = "host", value_parser = login)]
     pub(crate) far_ssh: Option<String>,
+    /// The user of a router of the path for ssh, such as the router at home: remedies that belong to
+    /// it are applied there, by `pathtwin tune`
+    #[arg(long, value_name = "USER@HOST", requires = "host", value_parser = login)]
+    pub(crate) router_ssh: Option<String>,
     /// Maximum time to wait for manual changes of the far end, without --far-ssh
     #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "30m")]
     pub(crate) wait: Duration,

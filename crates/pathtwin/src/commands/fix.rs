@@ -12,6 +12,7 @@ use std::{
 };
 
 use ::measure::plans;
+use ::tune::Allowed;
 use ::twin::turns;
 use anyhow::{Context, anyhow};
 use model::{
@@ -59,8 +60,9 @@ struct Known {
 
 pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
     if arguments.lab.is_none() {
-        privileged(arguments.far_ssh.is_some())?;
-        if let Some(login) = &arguments.far_ssh {
+        let others = || arguments.far_ssh.iter().chain(&arguments.router_ssh);
+        privileged(others().next().is_some())?;
+        for login in others() {
             hosts::ready(login)?;
         }
     }
@@ -105,7 +107,11 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         let advice = report::advice::text(&known.advice);
         format::text(&heading("What would help", &format!("{twin}{advice}")))?;
     }
-    let offers = ::tune::offers(&known.advice, &findings, arguments.at_a_cost);
+    let allowed = Allowed {
+        at_a_cost: arguments.at_a_cost,
+        router: on.has_router(arguments),
+    };
+    let offers = ::tune::offers(&known.advice, &findings, allowed);
     let tries = ::tune::until_kept(&offers, |offer, best| -> Result<_, Failure> {
         let agreed = || agreed(arguments, best, stop);
         let output = match &on {
@@ -157,16 +163,16 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Reports missing privileges before anything is measured. With a far host to change it is only a
+/// Reports missing privileges before anything is measured. With another host to change it is only a
 /// message, since all changes may be there.
-fn privileged(has_far: bool) -> Result<(), Failure> {
+fn privileged(has_others: bool) -> Result<(), Failure> {
     let needs = "to set parameters, routes, queues, offloads and MTUs of this host needs \
                  CAP_NET_ADMIN, and to load modules CAP_SYS_MODULE";
-    match (sys::privilege::has_net_admin(), has_far) {
+    match (sys::privilege::has_net_admin(), has_others) {
         (true, _) => Ok(()),
         (false, true) => {
             format::say(format_args!(
-                "note: {needs}, which this user lacks: only the far host can be changed"
+                "note: {needs}, which this user lacks: only other hosts can be changed"
             ));
             Ok(())
         }
@@ -232,6 +238,16 @@ fn known(arguments: &Fix, lab: Option<InLab<'_>>, run: &Run) -> Result<Known, Fa
 enum On<'a> {
     Lab(InLab<'a>, Box<Cell>),
     Hosts(Reached),
+}
+
+impl On<'_> {
+    /// Returns true if a router of the path can be changed.
+    fn has_router(&self, arguments: &Fix) -> bool {
+        match self {
+            Self::Lab(_, cell) => cell.path.local.is_some(),
+            Self::Hosts(_) => arguments.router_ssh.is_some(),
+        }
+    }
 }
 
 fn place<'a>(arguments: &Fix, lab: Option<InLab<'a>>) -> Result<On<'a>, Failure> {

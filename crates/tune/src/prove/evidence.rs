@@ -4,6 +4,7 @@ use model::{
     change::{Change, Setting, Step},
     net::{Direction, Side},
     proof::Acted,
+    remedy::Location,
     run::Run,
     text,
     text::{Text, Value},
@@ -12,9 +13,9 @@ use sys::tc::{QdiscExtra, QdiscStats};
 
 use crate::live::{Live, removes_shaper};
 
-/// Returns evidence that the settings of a change acted during a measurement, on the end they
+/// Returns evidence that the settings of a change acted during a measurement, on the host `on` they
 /// belong to.
-pub(crate) fn evidence(host: &mut Live, change: &Change, side: Side, run: &Run) -> Vec<Acted> {
+pub(crate) fn evidence(host: &mut Live, change: &Change, on: Location, run: &Run) -> Vec<Acted> {
     let one = |step: &Step| {
         let setting = &step.setting;
         let by_counters = match setting {
@@ -24,27 +25,33 @@ pub(crate) fn evidence(host: &mut Live, change: &Change, side: Side, run: &Run) 
             Setting::Queue { .. } | Setting::Ingress { .. } => queue(&host.counters(setting)),
             _ => (None, text!("it is set; no counter shows whether it acts")),
         };
-        acted(setting, side, run, by_counters)
+        acted(setting, on, run, by_counters)
     };
     change.steps.iter().map(one).collect()
 }
 
-/// Returns evidence that settings of the other host acted, as far as the measurement shows it.
-pub(crate) fn evidence_of_far<'a>(
+/// Returns evidence that settings of another host `on` the path acted, as far as the measurement
+/// shows it.
+pub(crate) fn evidence_elsewhere<'a>(
     settings: impl Iterator<Item = &'a Setting>,
+    on: Location,
     run: &Run,
 ) -> Vec<Acted> {
-    let unread = || (None, text!("the far host's counters are not read"));
+    let unread = || (None, text!("the counters of that host are not read"));
     settings
-        .map(|setting| acted(setting, Side::Far, run, unread()))
+        .map(|setting| acted(setting, on, run, unread()))
         .collect()
 }
 
 /// Returns whether a setting acted: a congestion control by the connections that used it.
-fn acted(setting: &Setting, side: Side, run: &Run, otherwise: (Option<bool>, Text)) -> Acted {
-    let (acted, evidence) = match setting.congestion_control() {
-        Some(cc) => congestion(cc, side, run),
-        None => otherwise,
+fn acted(setting: &Setting, on: Location, run: &Run, otherwise: (Option<bool>, Text)) -> Acted {
+    let (acted, evidence) = match (setting.congestion_control(), on.side()) {
+        (Some(cc), Some(side)) => congestion(cc, side, run),
+        (Some(_), None) => (
+            Some(false),
+            text!("a router that forwards connections has no part in their congestion control"),
+        ),
+        (None, _) => otherwise,
     };
     Acted {
         setting: setting.text(),

@@ -4,8 +4,8 @@ use std::{io, path::Path, time::Duration};
 
 use model::{
     change::{Change, ChangeId, ProcessId, Setting},
-    net::Side,
     proof::Acted,
+    remedy::Location,
     run::Run,
 };
 use sys::process::Process;
@@ -48,16 +48,16 @@ pub trait Machine {
 #[derive(Debug)]
 pub struct LocalHost<M> {
     machine: M,
-    side: Side,
+    on: Location,
     plan: Change,
 }
 
 impl<M: Machine> LocalHost<M> {
-    /// A change of the host at an end of the path.
-    pub fn new(machine: M, side: Side, plan: Change) -> Self {
+    /// A change of the host `on` the path.
+    pub fn new(machine: M, on: impl Into<Location>, plan: Change) -> Self {
         Self {
             machine,
-            side,
+            on: on.into(),
             plan,
         }
     }
@@ -171,7 +171,7 @@ impl<M: Machine> Site for LocalHost<M> {
         let of = |change: &Change| {
             let read = self.machine.enter(|| {
                 let mut host = Live::open().ok()?;
-                Some(evidence(&mut host, change, self.side, run))
+                Some(evidence(&mut host, change, self.on, run))
             });
             read.ok().flatten()
         };

@@ -8,7 +8,7 @@ use model::{
     facts::HostFacts,
     net::Side,
     proof::Acted,
-    remedy::Remedy,
+    remedy::{Location, Remedy},
     run::Run,
     text::Text,
 };
@@ -17,7 +17,7 @@ use super::site::Site;
 use crate::{
     Clock,
     error::{Drift, TuneError},
-    prove::evidence_of_far,
+    prove::evidence_elsewhere,
     remedies::{Place, settings_of_all},
 };
 
@@ -111,7 +111,7 @@ impl<P: Person> Site for ManualHost<P> {
     }
 
     fn evidence(&self, run: &Run) -> Vec<Acted> {
-        evidence_of_far(self.settings.iter(), run)
+        evidence_elsewhere(self.settings.iter(), Location::Far, run)
     }
 
     fn settle(&self, keep: bool) -> Result<Vec<Drift>, TuneError> {

@@ -1,25 +1,27 @@
-//! A far host whose settings are changed by the same program there.
+//! The far host, or a router of the path, whose settings are changed by the same program there.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use model::{
     advice::Advice,
     change::{Change, ChangeError, ChangeId, State},
     proof::Acted,
+    remedy::Location,
     run::Run,
 };
 
 use super::site::Site;
 use crate::{
     error::{Drift, TuneError},
-    prove::evidence_of_far,
+    prove::evidence_elsewhere,
     remote::{Remote, RemoteError},
 };
 
-/// A planned change of a far host.
+/// A planned change of another host.
 #[derive(Debug)]
 pub struct RemoteHost<R> {
     remote: R,
+    on: Location,
     plan: Change,
 }
 
@@ -29,14 +31,33 @@ impl<R: Remote> RemoteHost<R> {
     ///
     /// # Errors
     /// The far host cannot be reached, has no such program, or refuses.
-    pub fn plan(remote: R, advice: &Advice, toward: &str) -> Result<Self, RemoteError> {
+    pub fn plan_far(remote: R, advice: &Advice, toward: IpAddr) -> Result<Self, RemoteError> {
+        Self::plan(remote, advice, (Location::Far, "far"), toward)
+    }
+
+    /// Plans the remedies of an Advice for a router of the path there. `toward` is the far end's
+    /// address: the device on the route to it is the one before the bottleneck.
+    ///
+    /// # Errors
+    /// As [`plan_far`](Self::plan_far).
+    pub fn plan_router(remote: R, advice: &Advice, toward: IpAddr) -> Result<Self, RemoteError> {
+        Self::plan(remote, advice, (Location::Router, "router"), toward)
+    }
+
+    fn plan(
+        remote: R,
+        advice: &Advice,
+        (on, end): (Location, &str),
+        toward: IpAddr,
+    ) -> Result<Self, RemoteError> {
         let advice = serde_json::to_vec(advice).map_err(RemoteError::Advice)?;
+        let toward = toward.to_string();
         let words = [
-            "plan", "--advice", "-", "--end", "far", "--toward", toward, "--output", "json",
+            "plan", "--advice", "-", "--end", end, "--toward", &toward, "--output", "json",
         ];
         let planned = remote.tune(&words, &advice)?;
         let plan = Change::parse(&planned).map_err(|error| unusable(&remote, error))?;
-        Ok(Self { remote, plan })
+        Ok(Self { remote, on, plan })
     }
 
     /// Returns its plan, as made there.
@@ -82,7 +103,8 @@ impl<R: Remote> Site for RemoteHost<R> {
     }
 
     fn evidence(&self, run: &Run) -> Vec<Acted> {
-        evidence_of_far(self.plan.steps.iter().map(|step| &step.setting), run)
+        let settings = self.plan.steps.iter().map(|step| &step.setting);
+        evidence_elsewhere(settings, self.on, run)
     }
 
     fn settle(&self, keep: bool) -> Result<Vec<Drift>, TuneError> {

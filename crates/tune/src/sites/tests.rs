@@ -90,26 +90,43 @@ fn noted<'a>(name: &'static str, fails: &'static str, log: &'a Log) -> Noted<'a>
 
 const WINDOW: Duration = Duration::from_secs(1);
 
+fn sites<'a>(hosts: &[&'a Noted<'_>]) -> Sites<'a> {
+    Sites::new(hosts.iter().map(|host| *host as &dyn Site))
+}
+
 #[test]
 fn the_far_end_is_changed_first_and_undone_if_the_near_one_cannot_be() {
     let log = Log::default();
     let (far, near) = (noted("far", "", &log), noted("near", "apply", &log));
-    let failed = Sites::new(Some(&far), Some(&near)).apply(WINDOW);
+    let failed = sites(&[&far, &near]).apply(WINDOW);
     assert!(failed.unwrap_err().not_undone.is_empty());
     assert_eq!(log.take(), ["far apply", "near apply", "far undo"]);
 
     let far = noted("far", "undo", &log);
-    let failed = Sites::new(Some(&far), Some(&near)).apply(WINDOW);
+    let failed = sites(&[&far, &near]).apply(WINDOW);
     let failed = failed.unwrap_err();
     assert_eq!(failed.not_undone.len(), 1);
     assert!(matches!(*failed.error, TuneError::NonePending));
 }
 
 #[test]
+fn a_router_is_changed_between_the_ends_and_all_are_undone_if_it_cannot_be() {
+    let log = Log::default();
+    let (far, near) = (noted("far", "", &log), noted("near", "", &log));
+    let router = noted("router", "", &log);
+    sites(&[&far, &router, &near]).apply(WINDOW).unwrap();
+    assert_eq!(log.take(), ["far apply", "router apply", "near apply"]);
+
+    let router = noted("router", "apply", &log);
+    sites(&[&far, &router, &near]).apply(WINDOW).unwrap_err();
+    assert_eq!(log.take(), ["far apply", "router apply", "far undo"]);
+}
+
+#[test]
 fn where_the_far_end_cannot_be_changed_the_near_one_is_not_touched() {
     let log = Log::default();
     let (far, near) = (noted("far", "apply", &log), noted("near", "", &log));
-    Sites::new(Some(&far), Some(&near))
+    sites(&[&far, &near])
         .apply(WINDOW)
         .unwrap_err();
     assert_eq!(log.take(), ["far apply"]);
@@ -119,7 +136,7 @@ fn where_the_far_end_cannot_be_changed_the_near_one_is_not_touched() {
 fn all_are_undone_if_a_measurement_fails_even_if_one_cannot_be() {
     let log = Log::default();
     let (far, near) = (noted("far", "undo", &log), noted("near", "", &log));
-    let sites = Sites::new(Some(&far), Some(&near));
+    let sites = sites(&[&far, &near]);
     let criteria = Criteria {
         pairs: 1,
         ..Criteria::default()
@@ -151,9 +168,9 @@ fn a_host_of_which_all_is_as_wanted_is_left_alone() {
     assert!(far.plan.steps.is_empty());
     assert_eq!(far.plan.state, State::Planned);
     let near = noted("near", "", &log);
-    Sites::new(Some(&far), Some(&near)).apply(WINDOW).unwrap();
+    sites(&[&far, &near]).apply(WINDOW).unwrap();
     assert_eq!(log.take(), ["near apply"]);
-    assert!(Sites::new(Some(&far), None).is_empty());
+    assert!(sites(&[&far]).is_empty());
 }
 
 /// Keeps changes whose turns all showed a gain.
@@ -172,7 +189,7 @@ fn keep(sites: &Sites<'_>) -> Vec<NotSettled> {
 fn a_far_change_that_was_confirmed_does_not_stay_if_the_near_one_cannot_be() {
     let log = Log::default();
     let (far, near) = (noted("far", "", &log), noted("near", "confirm", &log));
-    let failed = keep(&Sites::new(Some(&far), Some(&near)));
+    let failed = keep(&sites(&[&far, &near]));
     assert!(matches!(&failed[..], [NotSettled::NotKept { id, .. }] if id.as_ref() == near.id()));
     assert_eq!(
         log.take(),
@@ -184,7 +201,7 @@ fn a_far_change_that_was_confirmed_does_not_stay_if_the_near_one_cannot_be() {
 fn a_near_change_is_not_kept_if_the_far_one_cannot_be() {
     let log = Log::default();
     let (far, near) = (noted("far", "confirm", &log), noted("near", "", &log));
-    let failed = keep(&Sites::new(Some(&far), Some(&near)));
+    let failed = keep(&sites(&[&far, &near]));
     assert_eq!(failed.len(), 1, "{failed:?}");
     assert_eq!(log.take(), ["far confirm", "far undo", "near undo"]);
 }

@@ -6,7 +6,7 @@ use model::{
     comparison::Verdict,
     net::{Direction, Side},
     proof::{Decision, Proved, Role},
-    remedy::{Action, Buffer, Flow, Remedy},
+    remedy::{Action, Buffer, Flow, Location, Remedy},
 };
 
 use super::{Fixed, Try};
@@ -91,14 +91,18 @@ fn count(score: &mut Score, kept: &Try, again: Option<&Try>) {
 }
 
 /// Returns true if a setting is on a host where it affects a direction that improved: settings
-/// affect sent data, windows and ingress shapers received data.
+/// affect sent data, windows and ingress shapers received data. On a router only a shaper does.
 fn acts(remedy: &Remedy, figures: &[Proved]) -> bool {
-    let Some(side) = remedy.on.side() else {
-        return false;
-    };
     let improved = |direction| {
         let mut own = figures.iter().filter(|f| f.direction == direction);
         own.any(|f| f.verdict == Verdict::Better)
+    };
+    let Some(side) = remedy.on.side() else {
+        let at_router = remedy.on == Location::Router;
+        return match remedy.action {
+            Action::Shaper { direction, .. } => at_router && improved(direction),
+            _ => false,
+        };
     };
     let all = [Direction::Down, Direction::Up].into_iter();
     let sends = all.clone().filter(|d| Side::sends(*d) == side);
@@ -127,6 +131,8 @@ fn is_cure(cause: &CauseCode, action: &Action) -> bool {
     } else if is(&[CauseCode::BUFFERBLOAT_REMOTE, CauseCode::POLICER]) {
         // bbr does not fill a queue, and is not misled by the bucket of a policer.
         is_cc || is_queue
+    } else if is(&[CauseCode::SHARED_LINE]) {
+        is_queue
     } else if is(&[CauseCode::RECEIVE_WINDOW]) {
         is_set(action, Buffer::Receive.sysctl())
     } else if is(&[CauseCode::SEND_BUFFER]) {

@@ -1,4 +1,5 @@
-//! `pathtwin fix HOST`: the advised remedies, on this host, and on the far one by ssh or by hand.
+//! `pathtwin fix HOST`: the advised remedies, on this host, on the far one by ssh or by hand, and on a
+//! router by ssh.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -48,7 +49,7 @@ pub(super) struct Found<'a> {
     pub(super) best: &'a Tried,
 }
 
-/// Checks that `pathtwin tune` may change the far host, before anything is measured.
+/// Checks that `pathtwin tune` may change another host, before anything is measured.
 pub(super) fn ready(login: &str) -> Result<(), Failure> {
     let notes = match (Ssh { login }).tune(&["ready"], b"") {
         Ok(notes) => notes,
@@ -81,7 +82,7 @@ fn hint(error: &RemoteError) -> Option<&'static str> {
     }
 }
 
-/// Plans the advised remedies for both ends, shows the plan with its conflicts, and proves them if
+/// Plans the advised remedies for all hosts, shows the plan with its conflicts, and proves them if
 /// `agreed`; otherwise `None`.
 pub(super) fn prove(
     arguments: &Fix,
@@ -94,7 +95,7 @@ pub(super) fn prove(
         Ok(planned) => planned,
         Err(refused) => return Ok(Some(refused)),
     };
-    planned.show(arguments.host.as_deref().unwrap_or_default());
+    planned.show(arguments);
     let sites = planned.sites();
     // Where all is as advised, there is nothing to ask.
     if sites.is_empty() {
@@ -124,9 +125,10 @@ pub(super) fn prove(
     in_turns(&sites, &to).map(Some)
 }
 
-/// The advised remedies as settings of both hosts.
+/// The advised remedies as settings of the hosts.
 struct Planned<'a> {
     near: LocalHost<Own>,
+    router: Option<RemoteHost<Ssh<'a>>>,
     far: Option<FarHost<'a>>,
 }
 
@@ -142,11 +144,13 @@ impl Planned<'_> {
             FarHost::Ssh(far) => far.as_ref() as &dyn Site,
             FarHost::Manual(far) => far as &dyn Site,
         });
-        Sites::new(far, Some(&self.near))
+        let router = self.router.as_ref().map(|router| router as &dyn Site);
+        Sites::new(far.into_iter().chain(router).chain([&self.near as &dyn Site]))
     }
 
     /// Says what is planned on each host.
-    fn show(&self, host: &str) {
+    fn show(&self, arguments: &Fix) {
+        let host = arguments.host.as_deref().unwrap_or_default();
         let far = self.far.as_ref().map(|far| match far {
             FarHost::Ssh(far) => report::change::plan(host, far.planned()),
             FarHost::Manual(far) => {
@@ -155,8 +159,11 @@ impl Planned<'_> {
                 format!("on {host}, by a command for you to run there:\n{all}")
             }
         });
+        let login = arguments.router_ssh.as_deref().unwrap_or_default();
+        let router = self.router.as_ref();
+        let router = router.map(|router| report::change::plan(login, router.planned()));
         let near = report::change::plan("this host", self.near.planned());
-        for text in far.into_iter().chain([near]) {
+        for text in far.into_iter().chain(router).chain([near]) {
             for line in text.lines() {
                 format::say(format_args!("{line}"));
             }
@@ -164,7 +171,7 @@ impl Planned<'_> {
     }
 }
 
-/// Plans for both hosts, or the reasons why one of them cannot have the remedies.
+/// Plans for all hosts, or the reasons why one of them cannot have the remedies.
 fn planned<'a>(
     arguments: &'a Fix,
     far: &'a Reached,
@@ -194,22 +201,44 @@ fn planned<'a>(
         (true, None) => Some(FarHost::Manual(manual(arguments, far, found, stop)?)),
         (true, Some(login)) => {
             let own = far.own_address().context("find the own address")?;
-            match RemoteHost::plan(Ssh { login }, found.advice, &own.to_string()) {
-                // With the exit code of `tune` for settings that a host refuses or lacks.
-                Err(RemoteError::Failed {
-                    exit: Some(exit),
-                    message,
-                    ..
-                }) if exit == i32::from(code::LACKS) => {
-                    // Output of the program there.
-                    let message = Text::name(message);
-                    return Ok(Err(not_applied(&Text::name(login), [message])));
-                }
-                there => Some(FarHost::Ssh(Box::new(there.map_err(TuneError::from)?))),
+            let there = RemoteHost::plan_far(Ssh { login }, found.advice, own);
+            match accepted(login, there)? {
+                Ok(there) => Some(FarHost::Ssh(Box::new(there))),
+                Err(refused) => return Ok(Err(refused)),
             }
         }
     };
-    Ok(Ok(Planned { near, far }))
+    let is_of_router = best.remedies.iter().any(|r| r.on == Location::Router);
+    let router = match arguments.router_ssh.as_ref().filter(|_| is_of_router) {
+        None => None,
+        Some(login) => {
+            let there = RemoteHost::plan_router(Ssh { login }, found.advice, line);
+            match accepted(login, there)? {
+                Ok(there) => Some(there),
+                Err(refused) => return Ok(Err(refused)),
+            }
+        }
+    };
+    Ok(Ok(Planned { near, router, far }))
+}
+
+/// A plan of another host, or the reasons why it refuses.
+fn accepted<R>(
+    login: &str,
+    planned: Result<R, RemoteError>,
+) -> Result<Result<R, ProveOutput>, Failure> {
+    match planned {
+        // With the exit code of `tune` for settings that a host refuses or lacks.
+        Err(RemoteError::Failed {
+            exit: Some(exit),
+            message,
+            ..
+        }) if exit == i32::from(code::LACKS) => {
+            // Output of the program there.
+            Ok(Err(not_applied(&Text::name(login), [Text::name(message)])))
+        }
+        planned => Ok(Ok(planned.map_err(TuneError::from)?)),
+    }
 }
 
 /// The settings for a far host without ssh access, as determined by that host for its devices.

@@ -16,7 +16,7 @@ use model::{
     net::Layer,
 };
 use sys::service::Manager;
-use tune::{Criteria, Live, NewFlows, Sites, TuneError};
+use tune::{Criteria, Live, NewFlows, Site, Sites, TuneError};
 
 use super::{
     journal::with_host,
@@ -160,7 +160,7 @@ fn proved(
         stop,
     };
     let here = here(&arguments.journal, plan);
-    let done = prove::in_turns(&Sites::new(None, Some(&here)), &to)?;
+    let done = prove::in_turns(&Sites::new([&here as &dyn Site]), &to)?;
     format::text(&report::proof::text(&done))?;
     #[cfg(feature = "history")]
     if arguments.settings.advice.is_some() {

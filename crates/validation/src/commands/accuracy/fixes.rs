@@ -6,8 +6,8 @@ use ::corpus::{Part, Scenario, Source};
 use model::{
     advice::{Goal, Tried},
     cause::CauseCode,
-    cell::Cell,
-    units::Seed,
+    cell::{Buffer, Cell, Local, Loss, TunnelStage},
+    units::{Rate, Seed},
 };
 use pathtwin::{
     cli::Format,
@@ -15,6 +15,7 @@ use pathtwin::{
     format,
     in_lab::InLab,
 };
+use tune::Allowed;
 use twin::turns;
 use validation::fixes::{self, Fixed, Try};
 
@@ -23,6 +24,19 @@ use crate::commands::corpus;
 
 /// Budget of each search for a twin, and of each trial on it: the default of `fix`.
 const BUDGET: Duration = Duration::from_secs(120);
+/// A router at home, which can be changed, at the end of a wire that is faster than every line of
+/// the corpus: what neighbours share is fair to all only where all of it passes.
+const AT_HOME: Local = Local {
+    down: WIRE,
+    up: WIRE,
+    shape_down: None,
+    shape_up: None,
+};
+const WIRE: TunnelStage = TunnelStage {
+    rate: Some(Rate::from_bps(1_000_000_000)),
+    buffer: Buffer::Kernel,
+    loss: Loss::None,
+};
 /// Offset of the seed for the repetition of a kept change.
 const AGAIN: u64 = 10_000;
 
@@ -72,7 +86,10 @@ pub(super) fn fixes(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
 
 /// `fix --yes --at-a-cost` on one path, with the quick plan.
 fn one(bench: Bench<'_>, scenario: &Scenario) -> Result<Fixed, Failure> {
-    let cell = corpus::cell(scenario, Part::Evaluation)?;
+    let mut cell = corpus::cell(scenario, Part::Evaluation)?;
+    if scenario.cause.contains(&CauseCode::SHARED_LINE) {
+        cell.path.local = Some(AT_HOME);
+    }
     let lab = InLab {
         lab: bench.lab,
         goal: Goal::Balanced,
@@ -108,7 +125,11 @@ fn one(bench: Bench<'_>, scenario: &Scenario) -> Result<Fixed, Failure> {
         let tried = Try::of(best.name.to_string(), &best.remedies, &done);
         Ok::<_, Failure>((done, tried))
     };
-    let offers = tune::offers(&advice, &findings, lab.at_a_cost);
+    let allowed = Allowed {
+        at_a_cost: lab.at_a_cost,
+        router: cell.path.local.is_some(),
+    };
+    let offers = tune::offers(&advice, &findings, allowed);
     let tries = tune::until_kept(&offers, |_, best| -> Result<_, Failure> {
         let (done, tried) = attempt(&cell, best)?;
         fixed.tries.push(tried);
