@@ -19,6 +19,8 @@ MUSL := x86_64-unknown-linux-musl
 RELEASE := $(CARGO_TARGET_DIR)/release
 PATHTWIN := $(RELEASE)/pathtwin
 PACKAGE := $(RELEASE)/pathtwin-package
+# Builds the kernel of the guests in which changes of hosts are interrupted, and prints its path.
+HOST_KERNEL = env -u MAKELEVEL $(PATHTWIN) lab kernel build --config crates/tune/tests/host.config
 AGENTS := x86_64 aarch64
 AGENT_FLAGS := --profile agent -p pathtwin --no-default-features --features quic,tune
 # The program for Debian on 64-bit ARM: all but the lab.
@@ -56,7 +58,7 @@ demo: build kernel ## build everything; run, measure, twin and report a path
 test: build agent kernel ## build everything, then run all tests
 	@scripts/setup test
 	PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest PATHTWIN_TARGETS=$(abspath $(CARGO_TARGET_DIR)) \
-		$(CARGO) test $(CARGO_FLAGS) --workspace --no-fail-fast -- --show-output 2>&1 | scripts/tally
+		PATHTWIN_HOST_KERNEL=$$($(HOST_KERNEL)) $(CARGO) test $(CARGO_FLAGS) --workspace --no-fail-fast -- --show-output 2>&1 | scripts/tally
 
 # As root, once with bbr and once with cubic as the default. Under CI, one that ordinary users of the
 # host may not have is allowed to them meanwhile.
@@ -154,7 +156,7 @@ real-twin: build kernel ## remedies that are really set against what twins predi
 
 .PHONY: interruptions
 interruptions: build kernel ## interrupt CASES (default 1000) changes of random hosts
-	PATHTWIN_TUNE_CASES=$(or $(CASES),1000) $(CARGO) test $(CARGO_FLAGS) -p pathtwin-tune --test interruptions
+	PATHTWIN_HOST_KERNEL=$$($(HOST_KERNEL)) PATHTWIN_TUNE_CASES=$(or $(CASES),1000) $(CARGO) test $(CARGO_FLAGS) -p pathtwin-tune --test interruptions
 
 .PHONY: attack
 attack: build ## every attack once, then random ones for MINUTES (default 60)
@@ -189,6 +191,7 @@ agent: ## build the static program for routers, without the lab
 kernel: build ## build the lab's kernel image, cached until its recipe changes
 	@scripts/setup kernel
 	env -u MAKELEVEL $(PATHTWIN) lab kernel build
+	$(HOST_KERNEL)
 
 .PHONY: dist
 dist: export SOURCE_DATE_EPOCH := $(EPOCH)

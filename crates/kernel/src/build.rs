@@ -22,6 +22,9 @@ pub struct BuildOptions {
     /// A kernel tarball, a `linux-source` package or a folder; else the pinned Debian package, or
     /// if that cannot be downloaded another one of a tested series.
     pub source: Option<PathBuf>,
+    /// Options of the kernel beyond those of the lab, as a Kconfig fragment. Such an image does not
+    /// become the current one.
+    pub config: Option<String>,
     /// Also use a package of a series that was not tested.
     pub untested: bool,
     /// Search for a newer source and build even if there is already an image.
@@ -56,7 +59,8 @@ impl Built {
 /// Boots an image before it is installed; the error states why it cannot be used here.
 pub type Trial<'a> = &'a mut dyn FnMut(&Image) -> Result<(), TrialError>;
 
-/// Builds the lab's kernel, unless it is in the cache, and makes it the current one. A source whose
+/// Builds the lab's kernel, unless it is in the cache, and makes it the current one, unless it has
+/// further options. A source whose
 /// image fails the trial is rejected, and the next one is tried.
 ///
 /// # Errors
@@ -81,15 +85,16 @@ pub(super) fn build_in(
         Some(path) => source::kind_of(path)?,
         None => SourceKind::Archive,
     };
+    let config = options.config.as_deref();
     let any_will_do = options.source.is_none() && !options.force;
-    if any_will_do && let Some(image) = up_to_date(cache) {
+    if any_will_do && let Some(image) = up_to_date(cache, config) {
         return Ok(Built::known(image));
     }
     tools::check(kind)?;
     cache.create()?;
     let lock = lock(cache, options.cancel.as_deref(), report)?;
     // The previous holder of the lock may have built this one.
-    if any_will_do && let Some(image) = up_to_date(cache) {
+    if any_will_do && let Some(image) = up_to_date(cache, config) {
         return Ok(Built::known(image));
     }
     let mut builder = Builder {
@@ -97,6 +102,7 @@ pub(super) fn build_in(
         lock: &lock,
         runner: Runner::new(cache.log(), options.cancel.clone())?,
         toolchain: Toolchain::installed()?,
+        config,
         force: options.force,
         trial,
         report,
@@ -128,6 +134,7 @@ struct Builder<'a> {
     lock: &'a Lock,
     runner: Runner,
     toolchain: Toolchain,
+    config: Option<&'a str>,
     force: bool,
     trial: Trial<'a>,
     report: Report<'a>,
@@ -189,12 +196,14 @@ impl Builder<'_> {
 
     /// Builds one source, tries the image and installs it.
     fn build(&mut self, source: &Source, folder: &Path) -> Result<Built, KernelError> {
-        let recipe = recipe(&self.toolchain);
+        let recipe = recipe(&self.toolchain, self.config);
         let key = key(&source.info.sha256, &recipe);
         if !self.force
             && let Ok(image) = Image::cached(&self.cache.folder(&key))
         {
-            self.cache.point_to(&key)?;
+            if self.config.is_none() {
+                self.cache.point_to(&key)?;
+            }
             return Ok(Built::known(image));
         }
         let compilation = Compilation {
@@ -202,14 +211,19 @@ impl Builder<'_> {
             source,
             compiler: self.toolchain.compiler.clone(),
             recipe,
+            config: self.config,
             folder,
         };
         let staged = compilation.run(self.report)?;
+        let install = match self.config {
+            None => Cache::install,
+            Some(_) => Cache::put,
+        };
         try_and_install(
             self.cache,
             self.lock,
-            &staged,
-            &key,
+            (staged.as_path(), key.as_str()),
+            install,
             self.trial,
             self.report,
         )
@@ -226,12 +240,15 @@ impl Builder<'_> {
     }
 }
 
-/// Boots the image of a staged folder, and installs it under a key as the current one.
+/// Way to move a finished folder to its key.
+pub(super) type Install = fn(&Cache, &Lock, &Path, &str) -> Result<PathBuf, KernelError>;
+
+/// Boots the image of a staged folder, and installs it under a key.
 pub(super) fn try_and_install(
     cache: &Cache,
     lock: &Lock,
-    staged: &Path,
-    key: &str,
+    (staged, key): (&Path, &str),
+    install: Install,
     trial: Trial<'_>,
     report: Report<'_>,
 ) -> Result<Image, KernelError> {
@@ -246,11 +263,20 @@ pub(super) fn try_and_install(
         why,
     })?;
     report_stage(report, Stage::Install, key);
-    Image::cached(&cache.install(lock, staged, key)?)
+    Image::cached(&install(cache, lock, staged, key)?)
 }
 
-/// The current image, if it was made by today's recipe and tools.
-fn up_to_date(cache: &Cache) -> Option<Image> {
+/// The image made by today's recipe and tools: the current one, or one with these options.
+fn up_to_date(cache: &Cache, config: Option<&str>) -> Option<Image> {
+    if config.is_some() {
+        let wanted = recipe(&Toolchain::installed().ok()?, config);
+        let is_wanted = |image: &Image| {
+            let meta = image.meta.as_ref();
+            meta.is_some_and(|meta| meta.recipe.as_ref() == Some(&wanted))
+        };
+        let all = cache.folders().into_iter();
+        return all.filter_map(|f| Image::cached(&f).ok()).find(is_wanted);
+    }
     let image = Image::cached(&cache.current()?).ok()?;
     // Without a compiler no other could be built, so the present image is used.
     let Ok(toolchain) = Toolchain::installed() else {
@@ -259,8 +285,8 @@ fn up_to_date(cache: &Cache) -> Option<Image> {
     let meta = image.meta.as_ref()?;
     // An imported image was made by another host's compiler, from the same inputs.
     let imported =
-        meta.imported && (known(&meta.sha256) || meta.inputs.as_deref() == Some(&inputs()));
-    (imported || meta.recipe.as_deref() == Some(&recipe(&toolchain))).then_some(image)
+        meta.imported && (known(&meta.sha256) || meta.inputs.as_deref() == Some(&inputs(None)));
+    (imported || meta.recipe.as_deref() == Some(&recipe(&toolchain, None))).then_some(image)
 }
 
 /// Removes the packages of earlier versions.

@@ -166,6 +166,18 @@ impl Cache {
     /// Moves a finished folder to its key and points `current` to it.
     pub(super) fn install(
         &self,
+        lock: &Lock,
+        staged: &Path,
+        key: &str,
+    ) -> Result<PathBuf, KernelError> {
+        let folder = self.put(lock, staged, key)?;
+        self.point_to(key)?;
+        Ok(folder)
+    }
+
+    /// Moves a finished folder to its key.
+    pub(super) fn put(
+        &self,
         _lock: &Lock,
         staged: &Path,
         key: &str,
@@ -184,7 +196,6 @@ impl Cache {
             std::fs::rename(&folder, aside.path().join("old")).on("move", &folder)?;
             std::fs::rename(staged, &folder).on("install", &folder)?;
         }
-        self.point_to(key)?;
         // After an exchange the old image is here; if it cannot be removed now, it is removed with
         // its scratch folder.
         let _ = std::fs::remove_dir_all(staged);

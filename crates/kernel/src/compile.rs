@@ -24,6 +24,8 @@ pub(super) struct Compilation<'a> {
     /// First line of `gcc --version`.
     pub(super) compiler: String,
     pub(super) recipe: String,
+    /// Options beyond those of the lab.
+    pub(super) config: Option<&'a str>,
     pub(super) folder: &'a Path,
 }
 
@@ -50,10 +52,10 @@ impl Compilation<'_> {
         let image = staged.join(IMAGE_FILE);
         self.strip(&tree, &image)?;
         let bytes = std::fs::read(&image).on("read", &image)?;
-        let mut meta = Meta::from_config(version, &bytes, config);
+        let mut meta = Meta::from_config(version, &bytes, config, self.config);
         meta.source = Some(self.source.info.clone());
         meta.recipe = Some(self.recipe);
-        meta.inputs = Some(inputs());
+        meta.inputs = Some(inputs(self.config));
         meta.compiler = Some(self.compiler);
         meta.patches = patches;
         meta.write(&staged)?;
@@ -99,7 +101,7 @@ impl Compilation<'_> {
         version: &str,
         report: Report<'_>,
     ) -> Result<String, KernelError> {
-        let wanted = config::parse_fragment(config::FRAGMENT);
+        let wanted = config::wanted(self.config);
         write_file(
             &tree.join("lab.config"),
             config::for_kconfig(&wanted).as_bytes(),

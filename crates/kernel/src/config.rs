@@ -16,6 +16,15 @@ pub(super) struct Wanted {
     pub(super) required: bool,
 }
 
+/// The options of the lab's fragment and of another one, whose values replace those of the first.
+pub(super) fn wanted(more: Option<&str>) -> Vec<Wanted> {
+    let more = parse_fragment(more.unwrap_or_default());
+    let mut all = parse_fragment(FRAGMENT);
+    all.retain(|lab| more.iter().all(|other| other.name != lab.name));
+    all.extend(more);
+    all
+}
+
 /// Reads a fragment. `# required` at the end of a line marks options that the lab cannot do
 /// without.
 pub(super) fn parse_fragment(text: &str) -> Vec<Wanted> {

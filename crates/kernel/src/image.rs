@@ -110,11 +110,17 @@ impl Traits {
 }
 
 impl Meta {
-    /// The document of an image with this configuration.
-    pub(super) fn from_config(version: String, image: &[u8], text: String) -> Self {
+    /// The document of an image with this configuration, for which options beyond those of the lab
+    /// were wanted.
+    pub(super) fn from_config(
+        version: String,
+        image: &[u8],
+        text: String,
+        more: Option<&str>,
+    ) -> Self {
         let config = Config::parse(&text);
         let traits = Traits::of(image);
-        let wanted = config::parse_fragment(config::FRAGMENT);
+        let wanted = config::wanted(more);
         Self {
             schema: 1,
             sha256: hex(&Sha256::digest(image)),
@@ -177,7 +183,7 @@ impl Image {
             Some(meta) => Some(meta),
             None => ikconfig::extract(&bytes).map(|text| {
                 let version = ikconfig::version(&bytes).unwrap_or_else(|| "unknown".to_owned());
-                Meta::from_config(version, &bytes, text)
+                Meta::from_config(version, &bytes, text, None)
             }),
         };
         Ok(Self {
@@ -263,7 +269,7 @@ mod tests {
     #[test]
     fn the_document_survives_a_round_trip() {
         let image = b"\x7fELF time-travel= PATHTWIN_SEED\0";
-        let meta = Meta::from_config("7.2.13".to_owned(), image, "CONFIG_HZ=1000\n".to_owned());
+        let meta = Meta::from_config("7.2.13".to_owned(), image, "CONFIG_HZ=1000\n".to_owned(), None);
         assert!(meta.seeded && !meta.seccomp);
         assert!(
             meta.missing_options

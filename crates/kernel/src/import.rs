@@ -48,7 +48,7 @@ fn import_in(
         return Err(bad(ImageFault::NotSeeded));
     }
     meta.imported = true;
-    let same_inputs = known(&meta.sha256) || meta.inputs.as_deref() == Some(&inputs());
+    let same_inputs = known(&meta.sha256) || meta.inputs.as_deref() == Some(&inputs(None));
     let notes = match same_inputs {
         true => Vec::new(),
         false => vec![Note::OtherInputs],
@@ -59,7 +59,14 @@ fn import_in(
     meta.write(&staged)?;
     let key = format!("imported-{}", &meta.sha256[..23]);
     Ok(Built {
-        image: try_and_install(cache, &lock, &staged, &key, trial, report)?,
+        image: try_and_install(
+            cache,
+            &lock,
+            (staged.as_path(), key.as_str()),
+            Cache::install,
+            trial,
+            report,
+        )?,
         fresh: true,
         notes,
     })

@@ -52,14 +52,16 @@ fn first_line(program: &str) -> Result<String, KernelError> {
         .to_owned())
 }
 
-/// Hash over the fragment and the patches: the inputs of an image besides source and compiler.
-pub(super) fn inputs() -> String {
+/// Hash over the fragment, further options and the patches: the inputs of an image besides source
+/// and compiler.
+pub(super) fn inputs(more: Option<&str>) -> String {
     let patches = FILES.iter().flat_map(|(name, text)| [*name, *text]);
-    hash([SCHEMA, FRAGMENT, SERIES].into_iter().chain(patches))
+    let parts = [SCHEMA, FRAGMENT, SERIES].into_iter();
+    hash(parts.chain(patches).chain(more))
 }
 
-/// Hash over the fragment, the patches and the compiler.
-pub(super) fn recipe(tools: &Toolchain) -> String {
+/// Hash over the fragment, further options, the patches and the compiler.
+pub(super) fn recipe(tools: &Toolchain, more: Option<&str>) -> String {
     let patches = FILES.iter().flat_map(|(name, text)| [*name, *text]);
     let parts = [
         SCHEMA,
@@ -69,7 +71,7 @@ pub(super) fn recipe(tools: &Toolchain) -> String {
         FRAGMENT,
         SERIES,
     ];
-    hash(parts.into_iter().chain(patches))
+    hash(parts.into_iter().chain(patches).chain(more))
 }
 
 /// Images that this version's recipe makes of the pinned source.
@@ -111,9 +113,12 @@ mod tests {
 
     #[test]
     fn the_key_follows_source_and_recipe() {
-        let (one, two) = (recipe(&tools("gcc 12")), recipe(&tools("gcc 13")));
+        let plain = |compiler| recipe(&tools(compiler), None);
+        let (one, two) = (plain("gcc 12"), plain("gcc 13"));
         assert_ne!(one, two);
-        assert_eq!(one, recipe(&tools("gcc 12")));
+        assert_eq!(one, plain("gcc 12"));
+        assert_ne!(one, recipe(&tools("gcc 12"), Some("CONFIG_SMC=y")));
+        assert_ne!(inputs(None), inputs(Some("CONFIG_SMC=y")));
         assert_eq!(key("aa", &one), key("aa", &one));
         assert_ne!(key("aa", &one), key("ab", &one));
         assert_ne!(key("aa", &one), key("aa", &two));

@@ -217,6 +217,10 @@ pub(crate) enum KernelCommand {
         /// no archive has it
         #[arg(long, value_name = "FILE")]
         source: Option<PathBuf>,
+        /// Options of the kernel beyond those of the lab, as a Kconfig fragment. The image is built
+        /// beside the current one, and used where PATHTWIN_KERNEL names it
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
         /// Also allow a linux-source package of a series that was not tested
         #[arg(long)]
         untested: bool,

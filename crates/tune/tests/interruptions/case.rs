@@ -5,7 +5,7 @@ use std::{
     process::{Command, ExitCode, ExitStatus},
 };
 
-use model::change::{Change, State, Step};
+use model::change::{Change, Setting, State, Step};
 use sys::Netns;
 use tune::{Folder, NewFlows, Prober, Recovery, TuneError, Unobserved};
 
@@ -69,6 +69,8 @@ pub fn run(seed: u64) -> ExitCode {
     match case.interrupt().and_then(|end| case.judge(end, before)) {
         Ok(()) => {
             println!("ok {seed} {kind:?}");
+            let steps = case.plan.steps.iter();
+            steps.for_each(|step| println!("  of {}", name(&step.setting)));
             ExitCode::SUCCESS
         }
         Err(why) => {
@@ -79,6 +81,12 @@ pub fn run(seed: u64) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The kind of a setting.
+fn name(setting: &Setting) -> String {
+    let all = format!("{setting:?}");
+    all.split_whitespace().next().unwrap_or_default().to_owned()
 }
 
 fn probe(kind: Kind) -> &'static str {

@@ -21,12 +21,16 @@ mod process;
 mod scene;
 
 use std::{
+    collections::BTreeMap,
     path::Path,
     process::{Command, ExitCode, Stdio},
 };
 
 use kind::{KINDS, Kind};
 
+/// Image of a kernel with the options of `host.config`, which `make kernel` builds: the guest's
+/// host has more that can be set.
+const KERNEL: &str = "PATHTWIN_HOST_KERNEL";
 /// Cases in the guest.
 const IN_GUEST: u64 = 50;
 /// Cases of one boot.
@@ -121,6 +125,7 @@ fn in_guest(count: u64) -> ExitCode {
         }
         said.push_str(&out);
     }
+    println!("settings of these plans: {:?}", settings(&said));
     // Every kind took place, and the plan of a case had steps.
     let took_place = |kind: &&Kind| {
         let ends = |line: &str| line.starts_with("ok ") && line.ends_with(&format!(" {kind:?}"));
@@ -136,9 +141,22 @@ fn in_guest(count: u64) -> ExitCode {
     }
 }
 
+/// Numbers of settings by kind.
+fn settings(said: &str) -> BTreeMap<&str, u64> {
+    let mut all = BTreeMap::new();
+    for kind in said.lines().filter_map(|line| line.strip_prefix("  of ")) {
+        *all.entry(kind).or_default() += 1;
+    }
+    all
+}
+
 /// Runs cases in one boot of a guest; its exit code and output.
 fn guest(program: &Path, spec: &Path, first: u64, count: u64) -> (Option<i32>, String) {
-    let output = Command::new(program)
+    let mut command = Command::new(program);
+    if let Some(kernel) = std::env::var_os(KERNEL) {
+        command.env("PATHTWIN_KERNEL", kernel);
+    }
+    let output = command
         .args(["lab", "exec", "--wall-limit", "600"])
         .args(["--limit", &(count * 60).to_string()])
         .arg(spec)

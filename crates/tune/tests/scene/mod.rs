@@ -75,10 +75,22 @@ const QUEUES: &[&str] = &[
     "tc qdisc add dev v0 root handle 6: netem delay 3ms loss 1%",
 ];
 
+/// Creates a network card without hardware (drivers/net/netdevsim), which has rings and channels.
+const CARD: &str = "cd /sys/bus/netdevsim || exit 1
+    echo NUMBER >del_device
+    echo NUMBER 1 4 >new_device || exit 1
+    n=$(ls devices/netdevsimNUMBER/net) &&
+    ip link set $n address 02:00:00:00:00:03 name n0 && ip link set n0 up";
+
 /// Sets the host up from `random`. Queues that this kernel lacks are left out.
 pub fn set_up(random: &mut Random) {
     for line in LINKS {
         assert!(sh(line).is_some(), "{line}");
+    }
+    let number = random.0 % 1_000_000;
+    if sh(&CARD.replace("NUMBER", &number.to_string())).is_none() {
+        // This kernel has no such cards.
+        let _ = sh("ip link del n0");
     }
     let queue = random.one(QUEUES);
     if sh(queue).is_none() {
@@ -180,6 +192,11 @@ pub fn choices(random: &mut Random) -> Vec<Setting> {
         Setting::parse_queue_length(&format!("v0={number}")).unwrap(),
     ];
     choices.extend(of_queues(random));
+    if Path::new("/sys/class/net/n0").exists() {
+        let count = random.below(3) + 1;
+        choices.push(Setting::parse_channels(&format!("n0=combined={count}")).unwrap());
+        choices.push(Setting::parse_rings(&format!("n0=rx={number} tx={}", 2 * number)).unwrap());
+    }
     choices
 }
 
@@ -298,6 +315,8 @@ pub fn dump() -> String {
         "ethtool -k v0 || true",
         "ethtool -g v0 || true",
         "ethtool -l v0 || true",
+        "ethtool -g n0 || true",
+        "ethtool -l n0 || true",
     ];
     settle_addresses();
     let mut text = String::new();

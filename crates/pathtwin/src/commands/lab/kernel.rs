@@ -11,7 +11,7 @@ use report::lab_kernel;
 
 use crate::{
     cli::{Format, Kernel, KernelCommand},
-    exit::Failure,
+    exit::{Failure, code},
     format,
 };
 
@@ -23,13 +23,20 @@ pub(crate) fn kernel(arguments: &Kernel) -> Result<ExitCode, Failure> {
         }
         KernelCommand::Build {
             source,
+            config,
             untested,
             force,
         } => {
+            let config = config.as_ref().map(|file| {
+                let text = std::fs::read_to_string(file);
+                text.with_context(|| file.display().to_string())
+            });
+            let config = config.transpose();
             // Without it the image could not be booted, after minutes of building.
             lab::guest::program()?;
             let options = BuildOptions {
                 source: source.clone(),
+                config: config.map_err(|error| Failure::new(code::USE, error))?,
                 untested: *untested,
                 force: *force,
                 cancel: None,
