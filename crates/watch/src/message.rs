@@ -47,6 +47,8 @@ pub struct Message {
 pub enum Event {
     /// Figures changed, and stayed.
     Changed,
+    /// The kernel or the default congestion control of a host changed, and no figure with it.
+    HostChanged,
     /// The far end does not answer.
     Unreachable,
     /// It answers again.
@@ -142,6 +144,10 @@ impl Message {
         let path = &self.path;
         match self.event {
             Event::Changed => text!("{path}: a lasting change", path = path),
+            Event::HostChanged => text!(
+                "{path}: a host has changed, and no watched figure with it",
+                path = path
+            ),
             Event::Unreachable => text!("{path}: the far end does not answer", path = path),
             Event::Reachable => text!("{path}: the far end answers again", path = path),
             Event::Drifted => text!(

@@ -18,6 +18,15 @@ use crate::{
 /// Maximum number of stored changes of facts.
 const FACTS: usize = 200;
 
+/// Facts of a host whose change is reported even if no figure changes with it.
+const NEWS: [&str; 2] = ["kernel", "congestion.default"];
+
+/// Returns true if a fact, such as `near.kernel`, is one of [`NEWS`].
+fn is_news(fact: &str) -> bool {
+    let (_, name) = fact.split_once('.').unwrap_or_default();
+    NEWS.contains(&name)
+}
+
 /// Stored state of a path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PathState {
@@ -37,6 +46,9 @@ pub(crate) struct PathState {
     pub(crate) facts: BTreeMap<String, String>,
     /// Changes of facts, oldest first.
     pub(crate) fact_changes: Vec<FactChange>,
+    /// The first of the changes of [`NEWS`] that are not reported yet, µs since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) news_us: Option<u64>,
     /// Figures that changed and are about to be reported.
     pub(crate) incident: Option<Incident>,
     /// Start of the last reported change, µs since 1970.
@@ -176,6 +188,9 @@ impl PathState {
             for name in names {
                 let (before, after) = (self.facts.get(name), facts.get(name));
                 if before != after {
+                    if is_news(name) && before.is_some() && after.is_some() {
+                        self.news_us.get_or_insert(at_us);
+                    }
                     self.fact_changes.push(FactChange {
                         at_us,
                         fact: name.clone(),
@@ -188,6 +203,21 @@ impl PathState {
             self.fact_changes.drain(..surplus);
         }
         self.facts = facts;
+    }
+
+    /// The changes of [`NEWS`] since a time, each with the value before and the present one. One that
+    /// was taken back is none.
+    pub(crate) fn news(&self, from_us: u64) -> Vec<FactChange> {
+        let mut all: Vec<FactChange> = Vec::new();
+        let since = self.fact_changes.iter().filter(|c| c.at_us >= from_us);
+        for change in since.filter(|change| is_news(&change.fact)) {
+            match all.iter_mut().find(|own| own.fact == change.fact) {
+                Some(own) => own.after.clone_from(&change.after),
+                None => all.push(change.clone()),
+            }
+        }
+        all.retain(|change| change.before != change.after);
+        all
     }
 
     /// Notes the latest value of a figure.

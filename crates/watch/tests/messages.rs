@@ -319,6 +319,59 @@ fn a_message_has_what_changed_within_a_day_and_nothing_from_before() {
     );
 }
 
+/// Bug: a far end's other congestion control was never reported, since loads name theirs.
+#[test]
+fn a_change_of_a_host_is_reported_within_a_day_though_no_figure_changes() {
+    let mut path = Loaded::new();
+    path.fact("near.congestion.default", "cubic");
+    path.fact("far.kernel", "6.1");
+    path.hours(10 * 24, 94e6);
+    path.fact("near.congestion.default", "bbr");
+    path.fact("far.kernel", "6.12");
+    path.fact("far.clock", "another");
+    path.hours(4, 94e6);
+    // One was taken back.
+    path.fact("near.congestion.default", "cubic");
+    path.hours(20, 94e6);
+    path.watcher.report_overdue(path.now);
+    let of_host = |path: &Loaded| -> Vec<Message> {
+        let all = path.watcher.waiting().iter();
+        let all = all.filter(|m| m.event == Event::HostChanged);
+        all.cloned().collect()
+    };
+    let told = of_host(&path);
+    let [message] = &told[..] else {
+        panic!("{told:?}");
+    };
+    let words = message.words();
+    assert!(
+        words.contains("at that time far.kernel: 6.1 to 6.12"),
+        "{words}"
+    );
+    assert_eq!(message.facts.len(), 1, "{words}");
+    path.hours(48, 94e6);
+    path.watcher.report_overdue(path.now);
+    assert_eq!(of_host(&path).len(), 1, "once");
+}
+
+/// It is in the message of the figures that changed with it.
+#[test]
+fn a_change_of_a_host_that_changes_a_figure_is_one_message() {
+    let mut path = Loaded::new();
+    path.fact("far.kernel", "6.1");
+    path.hours(10 * 24, 94e6);
+    path.fact("far.kernel", "6.12");
+    path.hours(36, 47e6);
+    path.watcher.report_overdue(path.now);
+    path.run(Work::Retest, 47e6, Vec::new());
+    path.run(Work::Full, 47e6, Vec::new());
+    path.hours(48, 47e6);
+    path.watcher.report_overdue(path.now);
+    let events: Vec<Event> = path.watcher.waiting().iter().map(|m| m.event).collect();
+    assert_eq!(events, [Event::Changed]);
+    assert_eq!(path.changes()[0].facts[0].fact, "far.kernel");
+}
+
 #[test]
 fn facts_of_the_last_run_are_info_metrics() {
     let mut path = Loaded::new();

@@ -91,6 +91,46 @@ fn twelve_changes_are_found_within_a_day_and_little_else_is_reported() {
     assert!(world.changes().count() <= 12 + 1 + others.len());
 }
 
+/// What two months of 20 paths with the twelve changes are with other seeds, and a year of others
+/// without a change: changes found within a day, and false alarms.
+#[test]
+#[ignore = "minutes; PATHTWIN_WORLDS sets how many"]
+fn worlds_of_other_seeds() {
+    let count = std::env::var("PATHTWIN_WORLDS").ok();
+    let count: u64 = count.and_then(|c| c.parse().ok()).unwrap_or(10);
+    let (mut found, mut wrong, mut days) = ([0; 12], 0, 0.0);
+    for seed in 0..count {
+        let mut world = World::new(20, "700GB", planted(), 1000 + seed);
+        world.run(60.0);
+        for (found, planted) in found.iter_mut().zip(planted()) {
+            let by = World::at_us(planted.day) + DAY_US;
+            let mut own = world.changes().filter(|m| is_of(m, &planted));
+            *found += u64::from(own.any(|m| m.found_us <= by));
+        }
+        let is_false = |m: &&Message| !planted().iter().any(|planted| is_of(m, planted));
+        for message in world.changes().filter(is_false) {
+            println!("false: {}", message.words());
+            wrong += 1;
+        }
+        days += 20.0 * 60.0;
+        let mut quiet = World::new(4, "250GB", Vec::new(), 2000 + seed);
+        quiet.run(365.0);
+        for message in quiet.changes() {
+            println!("false: {}", message.words());
+            wrong += 1;
+        }
+        days += 4.0 * 365.0;
+    }
+    for (found, planted) in found.iter().zip(planted()) {
+        println!("{}: {found} of {count} within a day", planted.what);
+    }
+    let years = days / 365.25;
+    println!(
+        "{wrong} false alarms in {years:.1} years of a path: {:.2} a year",
+        f64::from(wrong) / years
+    );
+}
+
 #[test]
 fn a_year_without_a_change_brings_at_most_one_report_a_path() {
     let mut world = World::new(4, "250GB", Vec::new(), 5);

@@ -11,7 +11,7 @@ use crate::{
     lasting::Shift,
     message::{Cause, Event, FactChange, FigureChange, MESSAGE_SCHEMA, Message},
     moment::{HOUR_NS, Moment, SECOND_NS},
-    path_state::Incident,
+    path_state::{Incident, PathState},
     plan::TooSmall,
     schedule,
 };
@@ -23,6 +23,9 @@ const ROUNDS: u32 = 4;
 const REPORT_NS: u64 = 2 * HOUR_NS;
 /// Changes of figures that began so close to each other are one.
 const SAME_US: u64 = 6 * 3600 * 1_000_000;
+/// A change of a host waits this long for figures that change with it, and while loads are suspicious
+/// at most the longer time.
+const NEWS_US: [u64; 2] = [12 * 3600 * 1_000_000, 40 * 3600 * 1_000_000];
 /// Facts and changes of `tune` this close to a change are reported with it.
 const AROUND_US: u64 = 24 * 3600 * 1_000_000;
 /// Number of failures and time after which a far end counts as unreachable.
@@ -89,12 +92,11 @@ impl Watcher {
         };
         (state.reported_us, state.told_us) = (Some(incident.at_us), Some(now.wall_us));
         let near = |at: u64| at.abs_diff(incident.at_us) <= AROUND_US;
+        state.news_us = state.news_us.filter(|at| !near(*at));
         let facts = state.fact_changes.iter().filter(|fact| near(fact.at_us));
-        let mut facts: Vec<FactChange> = facts.cloned().collect();
+        let facts = facts.cloned().collect();
+        let facts = self.by_the_clock(facts);
         let calendar = self.saved.calendar;
-        for fact in &mut facts {
-            fact.at_us = calendar.of_host_us(fact.at_us);
-        }
         let (run, causes, changes) = after.unwrap_or_default();
         let changes = changes
             .into_iter()
@@ -110,24 +112,57 @@ impl Watcher {
         self.tell(message);
     }
 
-    /// Reports changes whose run of the full plan is overdue.
+    /// Changes of facts with the times of the host's clock.
+    fn by_the_clock(&self, mut facts: Vec<FactChange>) -> Vec<FactChange> {
+        for fact in &mut facts {
+            fact.at_us = self.saved.calendar.of_host_us(fact.at_us);
+        }
+        facts
+    }
+
+    /// Reports changes whose run of the full plan is overdue, and those of hosts that have waited
+    /// for one.
     pub fn report_overdue(&mut self, now: Moment) {
         let now = self.even(now);
         // Usually there is none, and this is called in every iteration of the loop.
-        if self
-            .saved
-            .paths
-            .values()
-            .all(|state| state.incident.is_none())
-        {
+        let is_idle = |state: &PathState| state.incident.is_none() && state.news_us.is_none();
+        if self.saved.paths.values().all(is_idle) {
             return;
         }
         for path in 0..self.config.paths.len() {
-            let incident = self.state(path).incident.as_ref();
-            if incident.is_some_and(|incident| incident.report_by <= now.boot_ns) {
-                self.report(path, None, now);
+            let state = self.state(path);
+            match &state.incident {
+                Some(incident) if incident.report_by <= now.boot_ns => self.report(path, None, now),
+                Some(_) => {}
+                None => self.report_news(path, now),
             }
         }
+    }
+
+    /// Reports changes of a host that have waited for a change of a figure.
+    fn report_news(&mut self, path: usize, now: Moment) {
+        let state = self.state(path);
+        let Some(at_us) = state.news_us else {
+            return;
+        };
+        let repeated = state.retest.done_us.is_some_and(|at| at >= at_us);
+        let is_suspicious = repeated || state.retest.due.is_some();
+        if now.wall_us.saturating_sub(at_us) < NEWS_US[usize::from(is_suspicious)] {
+            return;
+        }
+        state.news_us = None;
+        let facts = state.news(at_us);
+        let (run, causes) = (state.run.clone(), state.causes.clone());
+        if facts.is_empty() {
+            return;
+        }
+        let message = Message {
+            facts: self.by_the_clock(facts),
+            causes,
+            run,
+            ..self.message(path, Event::HostChanged, (at_us, now.wall_us))
+        };
+        self.tell(message);
     }
 
     /// The far end has answered.

@@ -67,7 +67,11 @@ impl Watcher {
         self.again(path, work, now, random);
         self.answered(path, now);
         let state = self.state(path);
+        let had_news = state.news_us.is_some();
         state.learn(measured.facts, now.wall_us);
+        if state.news_us.is_some() && !had_news && work != Work::Full {
+            state.full_due = Some(now.boot_ns);
+        }
         state.run = measured.run.clone();
         match work {
             Work::Full => {
