@@ -39,7 +39,7 @@ pub struct Month {
 }
 
 impl Outcome {
-    /// The reports of changed figures that are of the change.
+    /// The reports of changed figures and hosts that are of the change.
     pub fn found(&self) -> Vec<&Message> {
         self.changes()
             .filter(|message| self.is_of_change(message))
@@ -49,7 +49,7 @@ impl Outcome {
     /// The other reports: false alarms, and losses of the far end, which never went away.
     pub fn false_alarms(&self) -> Vec<&Message> {
         let all = self.watched.messages.iter();
-        let own = |m: &&Message| m.event == Event::Changed && self.is_of_change(m);
+        let own = |m: &&Message| is_change(m) && self.is_of_change(m);
         all.filter(|message| !own(message)).collect()
     }
 
@@ -60,8 +60,7 @@ impl Outcome {
     }
 
     fn changes(&self) -> impl Iterator<Item = &Message> {
-        let all = self.watched.messages.iter();
-        all.filter(|message| message.event == Event::Changed)
+        self.watched.messages.iter().filter(is_change)
     }
 
     fn planted_us(&self) -> Option<u64> {
@@ -109,6 +108,10 @@ impl Outcome {
         let at = |index: usize| all.get(index).map(|memory| memory.rss_kb);
         Some([at(0)?, at(all.len() / 2)?, at(all.len() - 1)?])
     }
+}
+
+fn is_change(message: &&Message) -> bool {
+    matches!(message.event, Event::Changed | Event::HostChanged)
 }
 
 /// The exact 95 % interval of a Poisson mean of which `count` events were seen (Garwood 1936).
