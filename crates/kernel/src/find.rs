@@ -143,7 +143,8 @@ mod tests {
             let staged = cache.root().join("staged");
             std::fs::create_dir_all(&staged).unwrap();
             write_file(&staged.join(IMAGE_FILE), text.as_bytes()).unwrap();
-            let meta = Meta::from_config((*version).to_owned(), text.as_bytes(), String::new(), None);
+            let meta =
+                Meta::from_config((*version).to_owned(), text.as_bytes(), String::new(), None);
             meta.write(&staged).unwrap();
             hashes.push(meta.sha256.clone());
             cache

@@ -269,7 +269,12 @@ mod tests {
     #[test]
     fn the_document_survives_a_round_trip() {
         let image = b"\x7fELF time-travel= PATHTWIN_SEED\0";
-        let meta = Meta::from_config("7.2.13".to_owned(), image, "CONFIG_HZ=1000\n".to_owned(), None);
+        let meta = Meta::from_config(
+            "7.2.13".to_owned(),
+            image,
+            "CONFIG_HZ=1000\n".to_owned(),
+            None,
+        );
         assert!(meta.seeded && !meta.seccomp);
         assert!(
             meta.missing_options

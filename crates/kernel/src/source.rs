@@ -23,7 +23,7 @@ pub(super) struct Source {
 /// Files that no build for User Mode Linux on x86 reads, as patterns of tar (a `*` also matches
 /// `/`). Kconfig files and Makefiles are not excluded, since they are read as a whole. Of the 1.6
 /// GB of Linux 7.2 an eighth remains to be unpacked and removed.
-const LEAVE_OUT: &[&str] = &[
+pub(super) const LEAVE_OUT: &[&str] = &[
     "*/.git",
     "*/arch/[!ux]*/*.[chS]",
     "*/arch/*.dts*",
@@ -39,6 +39,19 @@ const LEAVE_OUT: &[&str] = &[
     "*/tools/perf/*",
     "*/tools/testing/*",
     "*/tools/lib/*",
+    "*/Documentation/*.rst",
+    "*/Documentation/*.yaml",
+];
+
+/// The same for a build with further options, which may be of any driver or file system.
+pub(super) const LEAVE_OUT_ALWAYS: &[&str] = &[
+    "*/.git",
+    "*/arch/[!ux]*/*.[chS]",
+    "*/arch/*.dts*",
+    "*/rust/*.rs",
+    "*/samples/*.[ch]",
+    "*/tools/perf/*",
+    "*/tools/testing/*",
     "*/Documentation/*.rst",
     "*/Documentation/*.yaml",
 ];
@@ -164,42 +177,51 @@ fn hash_folder(folder: &Path) -> Result<String, KernelError> {
     Ok(hex(&hash.finalize()))
 }
 
-/// Unpacks a source below a folder, and returns the tree and its version.
+/// Unpacks a source below a folder without the files of some patterns, and returns the tree and its
+/// version.
 pub(super) fn unpack(
     runner: &Runner,
     source: &Source,
     into: &Path,
+    left_out: &[&str],
 ) -> Result<(PathBuf, String), KernelError> {
     let tree = into.join("src");
     std::fs::create_dir_all(&tree).on("create", &tree)?;
     match source.kind {
-        SourceKind::Directory => copy(runner, &source.path, &tree.join("linux"))?,
-        SourceKind::Tarball(_) => extract(runner, &source.path, &tree)?,
+        SourceKind::Directory => copy(runner, &source.path, &tree.join("linux"), left_out)?,
+        SourceKind::Tarball(_) => extract(runner, &source.path, &tree, left_out)?,
         SourceKind::Package | SourceKind::Archive => {
             let package = into.join("package");
             std::fs::create_dir_all(&package).on("create", &package)?;
             let mut command = plain("dpkg-deb");
             command.arg("--extract").arg(&source.path).arg(&package);
             runner.run("opening the package", &mut command)?;
-            extract(runner, &tarball_in(&package, &source.path)?, &tree)?;
+            extract(
+                runner,
+                &tarball_in(&package, &source.path)?,
+                &tree,
+                left_out,
+            )?;
             std::fs::remove_dir_all(&package).on("remove", &package)?;
         }
     }
     find_tree(&tree).ok_or_else(|| KernelError::source(&source.path, SourceFault::NoKernel))
 }
 
-fn leave_out(command: &mut std::process::Command) {
+fn leave_out(command: &mut std::process::Command, patterns: &[&str]) {
     command.arg("--wildcards");
-    command.args(
-        LEAVE_OUT
-            .iter()
-            .map(|pattern| format!("--exclude={pattern}")),
-    );
+    let patterns = patterns.iter();
+    command.args(patterns.map(|pattern| format!("--exclude={pattern}")));
 }
 
-fn extract(runner: &Runner, tarball: &Path, into: &Path) -> Result<(), KernelError> {
+fn extract(
+    runner: &Runner,
+    tarball: &Path,
+    into: &Path,
+    left_out: &[&str],
+) -> Result<(), KernelError> {
     let mut command = plain("tar");
-    leave_out(&mut command);
+    leave_out(&mut command, left_out);
     command
         .args(["--no-same-owner", "--extract", "--file"])
         .arg(tarball)
@@ -208,18 +230,18 @@ fn extract(runner: &Runner, tarball: &Path, into: &Path) -> Result<(), KernelErr
     runner.run("unpacking the source", &mut command)
 }
 
-fn copy(runner: &Runner, from: &Path, to: &Path) -> Result<(), KernelError> {
+fn copy(runner: &Runner, from: &Path, to: &Path, left_out: &[&str]) -> Result<(), KernelError> {
     std::fs::create_dir_all(to).on("create", to)?;
     let archive = to.with_extension("tar");
     let mut pack = plain("tar");
-    leave_out(&mut pack);
+    leave_out(&mut pack, left_out);
     pack.args(["--create", "--file"])
         .arg(&archive)
         .arg("--directory")
         .arg(from)
         .arg(".");
     runner.run("copying the source", &mut pack)?;
-    extract(runner, &archive, to)?;
+    extract(runner, &archive, to, left_out)?;
     std::fs::remove_file(&archive).on("remove", &archive)?;
     // Objects of an earlier build in that folder must not become part of this one.
     runner.run(
@@ -320,7 +342,7 @@ mod tests {
         for path in [&kernel, &tarball] {
             let source = open(path, kind_of(path).unwrap(), None).unwrap();
             let into = tempfile::tempdir().unwrap();
-            let (tree, version) = unpack(&runner, &source, into.path()).unwrap();
+            let (tree, version) = unpack(&runner, &source, into.path(), LEAVE_OUT).unwrap();
             assert_eq!(version, "9.8.7");
             assert!(tree.join("arch/um/Kconfig").is_file());
         }

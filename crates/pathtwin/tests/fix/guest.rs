@@ -4,7 +4,8 @@ use crate::common;
 
 /// Loses 1 % of the packets at random. The buffer is small, otherwise the queue of bbr would
 /// violate the guard on delay.
-pub(crate) const LOSSY: &str = "[path]\nrtt = \"30ms\"\nrate = \"20mbit\"\nbuffer = \"4ms\"\nloss = \"1%\"\n";
+pub(crate) const LOSSY: &str =
+    "[path]\nrtt = \"30ms\"\nrate = \"20mbit\"\nbuffer = \"4ms\"\nloss = \"1%\"\n";
 
 /// Command line of a process by which the namespace of the router is found.
 const WAITS: &str = "sleep 54321";

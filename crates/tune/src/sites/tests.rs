@@ -126,9 +126,7 @@ fn a_router_is_changed_between_the_ends_and_all_are_undone_if_it_cannot_be() {
 fn where_the_far_end_cannot_be_changed_the_near_one_is_not_touched() {
     let log = Log::default();
     let (far, near) = (noted("far", "apply", &log), noted("near", "", &log));
-    sites(&[&far, &near])
-        .apply(WINDOW)
-        .unwrap_err();
+    sites(&[&far, &near]).apply(WINDOW).unwrap_err();
     assert_eq!(log.take(), ["far apply"]);
 }
 

@@ -145,7 +145,11 @@ impl Planned<'_> {
             FarHost::Manual(far) => far as &dyn Site,
         });
         let router = self.router.as_ref().map(|router| router as &dyn Site);
-        Sites::new(far.into_iter().chain(router).chain([&self.near as &dyn Site]))
+        Sites::new(
+            far.into_iter()
+                .chain(router)
+                .chain([&self.near as &dyn Site]),
+        )
     }
 
     /// Says what is planned on each host.
