@@ -127,13 +127,17 @@ fn a_killed_watch_leaves_a_complete_state_and_the_next_continues() {
     let config = config(folder.path(), &server, &key, "");
     let socket = folder.path().join("none");
     let state_folder = folder.path().join("state");
-    let mut charged = 0;
+    let (mut charged, mut loaded, mut in_load) = (0, Value::Null, 0);
     for round in 0..kills() {
+        let is_due = round % 3 == 2 && make_a_load_due(&state_folder);
         let mut watch = start(&config, &socket);
-        // Times spread over the first 1.2 s, in which it opens, charges, probes and loads.
-        std::thread::sleep(Duration::from_millis(
-            20 + 97 * (round % 12) + 5 * (round / 12),
-        ));
+        // Times spread over the first 1.2 s, in which it opens, charges and probes; and where a load
+        // is due, over the second and more that follows the two in which it watches the line.
+        let ms = match is_due {
+            true => 2000 + 83 * (round / 3 % 19),
+            false => 20 + 97 * (round % 12) + 5 * (round / 12),
+        };
+        std::thread::sleep(Duration::from_millis(ms));
         watch.kill().expect("kill it");
         watch.wait().expect("it is gone");
         let Some(state) = state(&state_folder) else {
@@ -146,9 +150,27 @@ fn a_killed_watch_leaves_a_complete_state_and_the_next_continues() {
                 .sum()
         });
         assert!(all >= charged, "{all} bytes charged, and {charged} before");
-        charged = all;
+        let of_last = state["paths"]["loop"]["load_us"].clone();
+        // Its bytes were charged, and it did not end.
+        in_load += u64::from(all - charged > 10_000_000 && of_last == loaded);
+        (charged, loaded) = (all, of_last);
     }
+    println!("{} kills, {in_load} of them during a load", kills());
+    assert!(in_load > 0, "no load was interrupted");
     assert!(!state_folder.join("watch.damaged").exists());
+}
+
+/// Sets the time of the next load to now in the state of a watch that does not run.
+fn make_a_load_due(folder: &Path) -> bool {
+    let Some(mut state) = state(folder) else {
+        return false;
+    };
+    let Some(path) = state["paths"]["loop"].as_object_mut() else {
+        return false;
+    };
+    path.insert("load_due".to_owned(), 1.into());
+    fs::write(folder.join("watch.json"), state.to_string()).expect("write the state");
+    true
 }
 
 /// A full disk: probes continue, saved data remains, and new data is written when there is space
