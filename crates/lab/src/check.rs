@@ -71,6 +71,9 @@ pub(crate) fn commands(cell: &Cell, commands: &[Command]) -> Result<(), LabError
     if cell.tunnel.as_ref().is_some_and(|t| on_routers(&t.at)) {
         nodes.extend(["client-router", "server-router"]);
     }
+    if cell.path.local.is_some() {
+        nodes.push("third");
+    }
     for command in commands {
         if !nodes.contains(&command.node.as_str()) {
             return Err(LabError::NoNode {
