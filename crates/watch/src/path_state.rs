@@ -205,8 +205,8 @@ impl PathState {
         self.facts = facts;
     }
 
-    /// The changes of [`NEWS`] since a time, each with the value before and the present one. One that
-    /// was taken back is none.
+    /// The changes of [`NEWS`] since a time, each with the value before and the present one. One
+    /// that was taken back is none.
     pub(crate) fn news(&self, from_us: u64) -> Vec<FactChange> {
         let mut all: Vec<FactChange> = Vec::new();
         let since = self.fact_changes.iter().filter(|c| c.at_us >= from_us);

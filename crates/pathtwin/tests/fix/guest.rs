@@ -19,8 +19,8 @@ pub(crate) fn on_a_path(fix: &str, then: &str) -> String {
 /// Runs a command on the near end of a path in virtual time, which has `fix` with its first
 /// options in `$fix`; `then` runs after it. The program in place of ssh enters the namespace of the
 /// server, whose process it finds by its name, or as `router` that of the router at home, if the
-/// path has one. `asked ANSWER COMMAND` runs a command on a terminal on which ANSWER is typed at the
-/// question.
+/// path has one. `asked ANSWER COMMAND` runs a command on a terminal on which ANSWER is typed at
+/// the question.
 pub(crate) fn in_lab(text: &str, command: &str, then: &str) -> String {
     let (_folder, spec) = common::spec(text);
     let (_kept, program) = common::program();

@@ -23,8 +23,8 @@ const ROUNDS: u32 = 4;
 const REPORT_NS: u64 = 2 * HOUR_NS;
 /// Changes of figures that began so close to each other are one.
 const SAME_US: u64 = 6 * 3600 * 1_000_000;
-/// A change of a host waits this long for figures that change with it, and while loads are suspicious
-/// at most the longer time.
+/// A change of a host waits this long for figures that change with it, and while loads are
+/// suspicious at most the longer time.
 const NEWS_US: [u64; 2] = [12 * 3600 * 1_000_000, 40 * 3600 * 1_000_000];
 /// Facts and changes of `tune` this close to a change are reported with it.
 const AROUND_US: u64 = 24 * 3600 * 1_000_000;
