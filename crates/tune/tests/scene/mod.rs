@@ -302,8 +302,9 @@ pub fn dump() -> String {
     let commands = [
         "ip -d link show",
         "ip addr show",
-        "ip -4 route show table all",
-        "ip -6 route show table all",
+        // The card marks the routes of its namespace some time after they are set.
+        "ip -4 route show table all | sed 's/ rt_trap//'",
+        "ip -6 route show table all | sed 's/ rt_trap//'",
         "ip rule show",
         // htb shows a counter of packets without being asked for statistics.
         "tc qdisc show | sed 's/ direct_packets_stat [0-9]*//'",
