@@ -13,12 +13,9 @@ fn a_shaper_is_set_on_the_router_that_can_be_reached_and_undo_leaves_no_trace() 
     assert!(message.contains("on router:"), "{message}");
     assert!(message.contains("code 0\n"), "{message}");
     assert!(message.contains("Kept: "), "{message}");
-    // As `diff` prints what the change left: a shaper on the router's device to the line.
+    // As `diff` prints what the change left: a shaper of what comes from the line or goes there.
     let mut new = message.lines().filter(|line| line.starts_with("> "));
-    assert!(
-        new.any(|line| line.contains("qdisc cake") && line.contains("dev to-server")),
-        "{message}"
-    );
+    assert!(new.any(|line| line.contains("qdisc cake")), "{message}");
     assert!(message.contains("no trace"), "{message}");
 }
 
