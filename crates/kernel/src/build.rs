@@ -60,8 +60,7 @@ impl Built {
 pub type Trial<'a> = &'a mut dyn FnMut(&Image) -> Result<(), TrialError>;
 
 /// Builds the lab's kernel, unless it is in the cache, and makes it the current one, unless it has
-/// further options. A source whose
-/// image fails the trial is rejected, and the next one is tried.
+/// further options. A source whose image fails the trial is rejected, and the next one is tried.
 ///
 /// # Errors
 /// If a tool is missing, no source can be downloaded, no image passes the trial, or a step fails;
