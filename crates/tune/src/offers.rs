@@ -65,8 +65,8 @@ struct Proposed<'a> {
     remedy: &'a Remedy,
 }
 
-/// The remedies that findings propose for hosts that can be changed. Of each finding its best first:
-/// another one is for a host that cannot have that.
+/// The remedies that findings propose for hosts that can be changed. Of each finding its best
+/// first: another one is for a host that cannot have that.
 fn proposed(findings: &Findings, allowed: Allowed) -> Vec<Proposed<'_>> {
     let mut remedies = Vec::new();
     for (finding, of) in findings.findings.iter().enumerate() {

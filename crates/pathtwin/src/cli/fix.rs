@@ -35,8 +35,8 @@ pub(crate) struct Fix {
     /// `sudo pathtwin tune`
     #[arg(long, value_name = "USER@HOST", requires = "host", value_parser = login)]
     pub(crate) far_ssh: Option<String>,
-    /// The user of a router of the path for ssh, such as the one at home: remedies that belong to it
-    /// are applied there, by `pathtwin tune`
+    /// The user of a router of the path for ssh, such as the one at home: remedies that belong to
+    /// it are applied there, by `pathtwin tune`
     #[arg(long, value_name = "USER@HOST", requires = "host", value_parser = login)]
     pub(crate) router_ssh: Option<String>,
     /// Maximum time to wait for manual changes of the far end, without --far-ssh

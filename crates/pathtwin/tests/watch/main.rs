@@ -71,8 +71,8 @@ fn listening(watch: &mut Child) -> (u16, BufReader<ChildStderr>) {
 }
 
 /// A wait that is longer has failed. Bug: it was 90 s, and a far end that hangs while a probe runs
-/// is in the state only after the timeouts of that probe and of the next, the wait between them, and
-/// the begin of a third: up to 80 s on an idle machine.
+/// is in the state only after the timeout of that probe (60 s), the wait for the next one, and its
+/// begin: up to 80 s on an idle machine.
 const LONGEST: Duration = Duration::from_secs(400);
 
 fn until(what: &str, mut done: impl FnMut() -> bool) {
@@ -137,8 +137,8 @@ fn a_killed_watch_leaves_a_complete_state_and_the_next_continues() {
     for round in 0..kills() {
         let is_due = round % 3 == 2 && make_a_load_due(&state_folder);
         let mut watch = start(&config, &socket);
-        // Times spread over the first 1.2 s, in which it opens, charges and probes; and where a load
-        // is due, over the second and more that follows the two in which it watches the line.
+        // Times spread over the first 1.2 s, in which it opens, charges and probes; and where a
+        // load is due, over the second and more after the two in which it watches the line.
         let ms = match is_due {
             true => 2000 + 83 * (round / 3 % 19),
             false => 20 + 97 * (round % 12) + 5 * (round / 12),

@@ -1,5 +1,5 @@
-//! `pathtwin fix HOST`: the advised remedies, on this host, on the far one by ssh or by hand, and on
-//! a router by ssh.
+//! `pathtwin fix HOST`: the advised remedies, on this host, on the far one by ssh or by hand, and
+//! on a router by ssh.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
