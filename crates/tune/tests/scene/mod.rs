@@ -300,7 +300,8 @@ pub fn is_chosen(word: &str) -> bool {
 /// tool for.
 pub fn dump() -> String {
     let commands = [
-        "ip -d link show",
+        // A card has a random number of its own.
+        "ip -d link show | sed 's/ switchid [0-9a-f]*//'",
         "ip addr show",
         // The card marks the routes of its namespace some time after they are set.
         "ip -4 route show table all | sed 's/ rt_trap//'",
