@@ -276,6 +276,18 @@ mod tests {
     }
 
     #[test]
+    fn an_image_that_is_only_put_there_does_not_become_the_current_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::at(dir.path());
+        cache.create().unwrap();
+        let lock = cache.lock(None, &mut || ()).unwrap();
+        let current = cache.install(&lock, &staged(&cache, "one"), "k1").unwrap();
+        let other = cache.put(&lock, &staged(&cache, "two"), "k2").unwrap();
+        assert_eq!(cache.current(), Some(current));
+        assert!(other.join("linux").exists());
+    }
+
+    #[test]
     fn leftovers_of_a_killed_build_go() {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::at(dir.path());

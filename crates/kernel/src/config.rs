@@ -165,6 +165,18 @@ mod tests {
     }
 
     #[test]
+    fn a_further_option_is_added_or_replaces_that_of_the_lab() {
+        let lab = parse_fragment(FRAGMENT);
+        assert_eq!(wanted(None), lab);
+        let first = &lab[0].name;
+        let all = wanted(Some(&format!("{first}=n\nCONFIG_OF_OTHERS=y\n")));
+        assert_eq!(all.len(), lab.len() + 1);
+        let of = |name: &str| all.iter().filter(|w| w.name == *name).collect::<Vec<_>>();
+        assert!(matches!(&of(first)[..], [one] if one.value == "n"));
+        assert!(matches!(&of("CONFIG_OF_OTHERS")[..], [one] if one.value == "y"));
+    }
+
+    #[test]
     fn ignored_options_are_listed() {
         let wanted =
             parse_fragment("CONFIG_A=y\nCONFIG_B=y\nCONFIG_C=n\nCONFIG_D=n\nCONFIG_HZ=1000\n");
