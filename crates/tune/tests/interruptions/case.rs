@@ -283,7 +283,11 @@ impl Case {
         let (expected, now) = match (&end, self.kind) {
             // Restored routes may be listed in another order.
             (End::Old, Kind::LinkDown) => (scene::sorted(&before), scene::sorted(&now)),
-            (End::Old, Kind::PowerOff) => (after::renumbered(&before), after::renumbered(&now)),
+            // The routes of two devices that come up at once, too.
+            (End::Old, Kind::PowerOff) => (
+                scene::sorted(&after::renumbered(&before)),
+                scene::sorted(&after::renumbered(&now)),
+            ),
             (End::Old, _) => (before.clone(), now),
             (End::Kept(dump), _) => (dump.clone(), now),
         };
