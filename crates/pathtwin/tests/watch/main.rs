@@ -72,7 +72,7 @@ fn listening(watch: &mut Child) -> (u16, BufReader<ChildStderr>) {
 
 /// A wait that is longer has failed. Bug: it was 90 s, and a far end that hangs while a probe runs
 /// is in the state only after the timeout of that probe (60 s), the wait for the next one, and its
-/// begin: up to 80 s on an idle machine.
+/// begin: up to 80 s on two processors.
 const LONGEST: Duration = Duration::from_secs(400);
 
 fn until(what: &str, mut done: impl FnMut() -> bool) {
