@@ -55,7 +55,7 @@ demo: build kernel ## build everything; run, measure, twin and report a path
 	$(PATHTWIN) report out/run.json out/twin.json out/advice.json out/speedtest/rows.jsonl --out out/report.html
 
 .PHONY: test
-test: build agent kernel ## build everything, then run all tests
+test: build agent kernel host-kernel ## build everything, then run all tests
 	@scripts/setup test
 	PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest PATHTWIN_TARGETS=$(abspath $(CARGO_TARGET_DIR)) \
 		PATHTWIN_HOST_KERNEL=$$($(HOST_KERNEL)) $(CARGO) test $(CARGO_FLAGS) --workspace --no-fail-fast -- --show-output 2>&1 | scripts/tally
@@ -155,7 +155,7 @@ real-twin: build kernel ## remedies that are really set against what twins predi
 	bench/real-twin/run
 
 .PHONY: interruptions
-interruptions: build kernel ## interrupt CASES (default 1000) changes of random hosts
+interruptions: build kernel host-kernel ## interrupt CASES (default 1000) changes of random hosts
 	PATHTWIN_HOST_KERNEL=$$($(HOST_KERNEL)) PATHTWIN_TUNE_CASES=$(or $(CASES),1000) $(CARGO) test $(CARGO_FLAGS) -p pathtwin-tune --test interruptions
 
 .PHONY: attack
@@ -191,6 +191,9 @@ agent: ## build the static program for routers, without the lab
 kernel: build ## build the lab's kernel image, cached until its recipe changes
 	@scripts/setup kernel
 	env -u MAKELEVEL $(PATHTWIN) lab kernel build
+
+.PHONY: host-kernel
+host-kernel: kernel ## build the kernel of the guests in which changes of hosts are interrupted
 	$(HOST_KERNEL)
 
 .PHONY: dist

@@ -28,8 +28,8 @@ use std::{
 
 use kind::{KINDS, Kind};
 
-/// Image of a kernel with the options of `host.config`, which `make kernel` builds: the guest's
-/// host has more that can be set.
+/// Image of a kernel with the options of `host.config`, which `make host-kernel` builds: the
+/// guest's host has more that can be set.
 const KERNEL: &str = "PATHTWIN_HOST_KERNEL";
 /// Cases in the guest.
 const IN_GUEST: u64 = 50;
