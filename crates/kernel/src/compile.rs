@@ -33,11 +33,8 @@ impl Compilation<'_> {
     /// Makes the image; returns a folder with it and its document.
     pub(super) fn run(self, report: Report<'_>) -> Result<PathBuf, KernelError> {
         report_stage(report, Stage::Unpack, &self.source.info.name);
-        let left_out = match self.config {
-            None => source::LEAVE_OUT,
-            Some(_) => source::LEAVE_OUT_ALWAYS,
-        };
-        let (tree, version) = source::unpack(self.runner, self.source, self.folder, left_out)?;
+        let left_out = source::left_out(self.config);
+        let (tree, version) = source::unpack(self.runner, self.source, self.folder, &left_out)?;
         report_stage(report, Stage::Patch, &version);
         let patches = patches::apply(self.runner, &tree, &version)?;
         for patch in patches.iter().filter(|p| p.state == PatchState::Skipped) {
