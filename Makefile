@@ -194,6 +194,7 @@ kernel: build ## build the lab's kernel image, cached until its recipe changes
 
 .PHONY: host-kernel
 host-kernel: kernel ## build the kernel of the guests in which changes of hosts are interrupted
+	@scripts/setup test
 	$(HOST_KERNEL)
 
 .PHONY: dist

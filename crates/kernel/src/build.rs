@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::cache::{Cache, Lock};
 use super::compile::Compilation;
+use super::config;
 use super::error::{Context as _, KernelError, RejectionReason, TrialError};
 use super::image::Image;
 use super::note::Note;
@@ -89,7 +90,7 @@ pub(super) fn build_in(
     if any_will_do && let Some(image) = up_to_date(cache, config) {
         return Ok(Built::known(image));
     }
-    tools::check(kind)?;
+    tools::check(kind, config::has_modules(config))?;
     cache.create()?;
     let lock = lock(cache, options.cancel.as_deref(), report)?;
     // The previous holder of the lock may have built this one.

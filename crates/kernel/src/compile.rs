@@ -46,12 +46,16 @@ impl Compilation<'_> {
         }
         report_stage(report, Stage::Configure, &version);
         let config = self.configure(&tree, &version, report)?;
-        self.compile(&tree, report)?;
+        let modules = config::has_modules(self.config);
+        self.compile(&tree, modules, report)?;
 
         let staged = self.folder.join("image");
         std::fs::create_dir_all(&staged).on("create", &staged)?;
         let image = staged.join(IMAGE_FILE);
         self.strip(&tree, &image)?;
+        if modules {
+            self.install_modules(&tree, &staged)?;
+        }
         let bytes = std::fs::read(&image).on("read", &image)?;
         let mut meta = Meta::from_config(version, &bytes, config, self.config);
         meta.source = Some(self.source.info.clone());
@@ -137,10 +141,30 @@ impl Compilation<'_> {
         Ok(text)
     }
 
-    fn compile(&self, tree: &Path, report: Report<'_>) -> Result<(), KernelError> {
+    /// Installs the modules below `lib/modules` beside the image, as a host has them.
+    fn install_modules(&self, tree: &Path, staged: &Path) -> Result<(), KernelError> {
+        let mut command = Self::make_command(tree);
+        command
+            .arg(format!("INSTALL_MOD_PATH={}", staged.display()))
+            .args(["INSTALL_MOD_STRIP=1", "modules_install"]);
+        self.runner.run("installing the modules", &mut command)?;
+        let all = staged.join("lib/modules");
+        for kernel in std::fs::read_dir(&all).on("list", &all)?.flatten() {
+            // It refers to the tree, which is removed.
+            let link = kernel.path().join("build");
+            std::fs::remove_file(&link).on("remove", &link)?;
+        }
+        Ok(())
+    }
+
+    fn compile(&self, tree: &Path, modules: bool, report: Report<'_>) -> Result<(), KernelError> {
         let jobs = std::thread::available_parallelism().map_or(2, NonZero::get);
         let mut command = Self::make_command(tree);
         command.arg(format!("-j{jobs}")).arg("linux");
+        if modules {
+            // They lie above the 2 GB that patch 0008 relies on.
+            command.args(["modules", "CFLAGS_MODULE=-mcmodel=large"]);
+        }
         let mut done = 0;
         self.runner
             .lines("compiling the kernel", &mut command, &mut |line| {

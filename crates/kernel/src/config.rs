@@ -25,6 +25,13 @@ pub(super) fn wanted(more: Option<&str>) -> Vec<Wanted> {
     all
 }
 
+/// True if a kernel with these options beyond those of the lab has modules.
+pub(super) fn has_modules(more: Option<&str>) -> bool {
+    let all = wanted(more);
+    all.iter()
+        .any(|w| w.name == "CONFIG_MODULES" && w.value == "y")
+}
+
 /// Reads a fragment. `# required` at the end of a line marks options that the lab cannot do
 /// without.
 pub(super) fn parse_fragment(text: &str) -> Vec<Wanted> {

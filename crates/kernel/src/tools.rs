@@ -86,8 +86,9 @@ pub(super) fn path_folders() -> Vec<PathBuf> {
         .unwrap_or_default()
 }
 
-/// Returns everything that is missing, before anything is downloaded.
-pub(super) fn check(kind: SourceKind) -> Result<(), KernelError> {
+/// Returns everything that is missing, before anything is downloaded. A kernel with `modules` has an
+/// index of them.
+pub(super) fn check(kind: SourceKind, modules: bool) -> Result<(), KernelError> {
     if std::env::consts::ARCH != "x86_64" {
         return Err(KernelError::Architecture(std::env::consts::ARCH));
     }
@@ -97,6 +98,15 @@ pub(super) fn check(kind: SourceKind) -> Result<(), KernelError> {
         missing.push(MissingTool {
             name: "libc.a and the C headers",
             package: "libc6-dev",
+        });
+    }
+    // Also searched there by scripts/depmod.sh of the kernel.
+    let system = ["/sbin", "/usr/sbin"].map(PathBuf::from);
+    let has = |name| find_in(name, &folders).or_else(|| find_in(name, &system));
+    if modules && has("depmod").is_none() {
+        missing.push(MissingTool {
+            name: "depmod",
+            package: "kmod",
         });
     }
     if missing.is_empty() {
