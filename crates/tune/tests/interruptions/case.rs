@@ -46,6 +46,8 @@ pub fn run(seed: u64) -> ExitCode {
     }
     let mut random = Random(seed);
     let kind = Kind::of(seed);
+    // Those of a change that an earlier case kept.
+    scene::unload();
     scene::set_up(&mut random);
     let root = tempfile::tempdir().unwrap();
     scene::files(root.path(), &mut random);

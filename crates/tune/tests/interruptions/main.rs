@@ -16,13 +16,14 @@ mod after;
 mod case;
 mod disk;
 mod kind;
+mod modules;
 mod process;
 #[path = "../scene/mod.rs"]
 mod scene;
 
 use std::{
     collections::BTreeMap,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, ExitCode, Stdio},
 };
 
@@ -45,7 +46,12 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["--case", seed] => case::run(seed.parse().unwrap()),
-        ["--cases", first, count] => all(first.parse().unwrap(), count.parse().unwrap()),
+        ["--cases", first, count, modules @ ..] => {
+            if let [folder] = modules {
+                modules::mount(Path::new(folder)).unwrap();
+            }
+            all(first.parse().unwrap(), count.parse().unwrap())
+        }
         ["--controller", folder, seed, stop, window, turns, probe] => process::controller(
             folder,
             seed.parse().unwrap(),
@@ -153,9 +159,11 @@ fn settings(said: &str) -> BTreeMap<&str, u64> {
 /// Runs cases in one boot of a guest; its exit code and output.
 fn guest(program: &Path, spec: &Path, first: u64, count: u64) -> (Option<i32>, String) {
     let mut command = Command::new(program);
-    if let Some(kernel) = std::env::var_os(KERNEL) {
+    let kernel = std::env::var_os(KERNEL).map(PathBuf::from);
+    if let Some(kernel) = &kernel {
         command.env("PATHTWIN_KERNEL", kernel);
     }
+    let modules = kernel.and_then(|kernel| modules::of(&kernel));
     let output = command
         .args(["lab", "exec", "--wall-limit", "600"])
         .args(["--limit", &(count * 60).to_string()])
@@ -163,6 +171,7 @@ fn guest(program: &Path, spec: &Path, first: u64, count: u64) -> (Option<i32>, S
         .args(["--on", "client", "--"])
         .arg(std::env::current_exe().unwrap())
         .args(["--cases", &first.to_string(), &count.to_string()])
+        .args(modules)
         .stderr(Stdio::inherit())
         .output()
         .unwrap();
