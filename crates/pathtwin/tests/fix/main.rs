@@ -8,6 +8,7 @@ mod common;
 mod guest;
 mod hosts;
 mod router;
+mod ssh;
 
 use guest::{LOSSY, UNDO, UNTOUCHED, in_lab, on_a_path};
 
