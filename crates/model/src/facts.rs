@@ -5,6 +5,7 @@
 
 mod connection;
 mod device;
+mod named;
 mod tunnel;
 
 use std::{collections::BTreeMap, net::IpAddr};
@@ -18,6 +19,7 @@ pub use device::{
     Channels, DeviceFacts, DeviceKind, Duplex, IrqSpread, QdiscFacts, RateOption, RingSizes,
     WirelessFacts,
 };
+pub use named::{differences, named};
 pub use tunnel::{ProcessFacts, Product, TunnelFacts, TunnelKind, TunnelPath};
 
 /// Version of [`HostFacts`].

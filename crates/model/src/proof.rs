@@ -9,6 +9,8 @@ use crate::{
     change::ChangeId,
     comparison::{Comparison, Estimate, Verdict},
     net::Direction,
+    remedy::Location,
+    text,
     text::Text,
 };
 
@@ -81,11 +83,25 @@ impl fmt::Display for Decision {
 pub struct Acted {
     /// The setting.
     pub setting: Text,
+    /// The host that has it; absent in proofs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<Location>,
     /// True if it acted; absent if there is no evidence either way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acted: Option<bool>,
     /// The evidence.
     pub evidence: Text,
+}
+
+impl Acted {
+    /// The setting and its host.
+    pub fn name(&self) -> Text {
+        let setting = self.setting.clone();
+        match self.on {
+            Some(on) => text!("{setting} ({host})", setting = setting, host = on),
+            None => setting,
+        }
+    }
 }
 
 /// Role of a figure in the decision.

@@ -33,7 +33,7 @@ pub(crate) mod tune;
 pub(crate) mod twin;
 #[cfg(feature = "lab")]
 mod validation;
-#[cfg(feature = "history")]
+#[cfg(feature = "watch")]
 pub(crate) mod watch;
 
 use clap::{Parser, Subcommand};
@@ -90,7 +90,7 @@ pub(crate) enum Command {
     Report(report::Report),
     #[cfg(feature = "history")]
     History(history::History),
-    #[cfg(feature = "history")]
+    #[cfg(feature = "watch")]
     Watch(watch::Watch),
     #[cfg(all(feature = "history", feature = "page"))]
     Dashboard(dashboard::Dashboard),

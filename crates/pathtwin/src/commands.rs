@@ -25,5 +25,5 @@ pub(crate) mod serve;
 pub(crate) mod tune;
 #[cfg(feature = "lab")]
 pub(crate) mod twin;
-#[cfg(feature = "history")]
+#[cfg(feature = "watch")]
 pub(crate) mod watch;

@@ -100,7 +100,7 @@ fn command(command: &Command) -> Result<ExitCode, Failure> {
         Command::Report(arguments) => report::report(arguments),
         #[cfg(feature = "history")]
         Command::History(arguments) => history::history(arguments),
-        #[cfg(feature = "history")]
+        #[cfg(feature = "watch")]
         Command::Watch(arguments) => commands::watch::watch(arguments),
         #[cfg(all(feature = "history", feature = "page"))]
         Command::Dashboard(arguments) => commands::dashboard::dashboard(arguments),

@@ -47,7 +47,7 @@ pub fn of_proof(proof: &Proof) -> String {
         row(&mut out, figure);
     }
     for acted in &proof.acted {
-        let text = format!("{}: {}.", acted.setting, acted.evidence);
+        let text = format!("{}: {}.", acted.name(), acted.evidence);
         out.push_str(&wrap(&text, "  "));
     }
     let of = proof.turns.len() / 2;

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use model::{
+    facts::named,
     history::{FigureName, Kind, Named, StepName},
     run::{RUN_SCHEMA, Run, RunError},
     safe, text,
     text::Text,
 };
 
-use crate::{StoreError, facts};
+use crate::StoreError;
 
 /// A document to store.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,7 +89,7 @@ impl Document {
         })?;
         let mut document = Self::new(Kind::Run, &run.id, run.started_us, &run.path(), body);
         document.schema = run.schema.min(RUN_SCHEMA);
-        document.facts = facts::of(&run);
+        document.facts = named(&run);
         if let Some(kernel) = &run.near.facts.kernel {
             document.labels.insert("kernel".to_owned(), kernel.clone());
         }

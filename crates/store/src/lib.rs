@@ -8,7 +8,6 @@ mod archive;
 mod body;
 mod document;
 mod error;
-mod facts;
 mod latest;
 mod place;
 mod postgres;

@@ -1,8 +1,11 @@
 //! Changes in a series, and other changes at that time.
 
-use model::history::{FactChange, Point, SeriesName, Trend};
+use model::{
+    facts::differences,
+    history::{FactChange, Point, SeriesName, Trend},
+};
 
-use crate::{Filter, Store, StoreError, facts::differences};
+use crate::{Filter, Store, StoreError};
 
 /// Distance from a change within which its cause may lie, in runs: the position of a change is
 /// known to a run or two.

@@ -59,7 +59,7 @@ pub use offers::{Allowed, offers};
 pub use persist::{System, networkd_text, persist};
 pub use plan::{Request, plan};
 pub use probe::{NewFlows, Prober};
-pub use prove::{Criteria, MeasureError, PAIRS, ProveError, room, whole};
+pub use prove::{Criteria, MeasureError, PAIRS, ProveError, counted, room, whole};
 pub use recover::{Pending, Recovery, pending, recover};
 pub use remedies::{Place, Remedies, settings_of, settings_of_all};
 pub use remote::{Remote, RemoteError};

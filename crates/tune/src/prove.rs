@@ -24,7 +24,8 @@ use self::judge::Judged;
 
 pub use criteria::Criteria;
 
-pub(crate) use evidence::{evidence, evidence_elsewhere};
+pub use evidence::counted;
+pub(crate) use evidence::evidence;
 
 /// Default number of turns with the change, and as many without: the minimum for a sufficient
 /// estimate of the spread within each.

@@ -146,6 +146,12 @@ fn config(
     let runtime = top.text("runtime").map(PathBuf::from);
     let flash = top.flag("flash").unwrap_or(false);
     let store = top.text("store");
+    if !cfg!(feature = "history") {
+        for key in [flash.then_some("flash"), store.as_ref().map(|_| "store")] {
+            key.into_iter()
+                .for_each(|key| top.wrong(key, Reason::NoHistory));
+        }
+    }
     let listen = top.listen("listen");
     let names = top.texts("names").unwrap_or_default();
     let textfile = top.text("textfile").map(PathBuf::from);

@@ -16,25 +16,25 @@ use std::{
 };
 
 use model::{
+    run::Run,
     text,
     text::{Text, Value},
 };
 use stats::Random;
-use store::{Document, Place};
 use sys::{
     files::{self, Existing, Readers},
     service::Manager,
 };
 
 use crate::{
-    config::Config,
-    history::{History, Kept},
+    config::{Config, PathConfig},
     http::{self, Live, Snapshot},
     line::Line,
     metrics,
     moment::{Moment, SECOND_NS},
     notify,
     real::{self, RealError, Runner},
+    runs::{Place, Runs},
     state::Folder,
     watcher::{Begin, Candidate, Job, Measured, Next, Postponed, Watcher, Work},
 };
@@ -49,7 +49,8 @@ pub struct Start<'a> {
     /// Configuration.
     pub config: Config,
     /// The history.
-    pub place: &'a Place,
+    #[cfg(feature = "history")]
+    pub place: &'a store::Place,
     /// Version of this program.
     pub program: &'a str,
     /// Seed of all random waits.
@@ -89,12 +90,12 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
     let mut random = Random::new(start.seed);
     let boot = sys::machine::boot_id().unwrap_or_default();
     let now = (boot.as_str(), Moment::now());
-    let is_on_flash = start.config.flash;
+    let runs = runs(&start, &folder);
     let watcher = Watcher::open(&folder, start.config, now, &mut random)?;
     let mut daemon = Daemon {
         watcher,
-        history: history(start.place, &folder, is_on_flash),
-        history_due: 0,
+        runs,
+        runs_due: 0,
         folder,
         random,
         program: start.program,
@@ -111,30 +112,36 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
 }
 
 /// The history; on flash, runs wait for it in the folder in memory.
-fn history(place: &Place, folder: &Folder, is_on_flash: bool) -> History {
-    let history = History::new(place.clone(), folder.path());
-    match folder.runtime().filter(|_| is_on_flash) {
+#[cfg(feature = "history")]
+fn runs(start: &Start<'_>, folder: &Folder) -> Box<dyn Runs> {
+    let history = crate::history::History::new(start.place.clone(), folder.path());
+    Box::new(match folder.runtime().filter(|_| start.config.flash) {
         Some(runtime) => history.once_a_day(runtime),
         None => history,
-    }
+    })
+}
+
+#[cfg(not(feature = "history"))]
+fn runs(_: &Start<'_>, _: &Folder) -> Box<dyn Runs> {
+    Box::new(crate::runs::NoRuns)
 }
 
 /// What is served, for the log.
 fn served(address: SocketAddr) -> Text {
-    match cfg!(feature = "page") {
+    match cfg!(all(feature = "page", feature = "history")) {
         true => text!("pages and metrics at http://{address}/", address = address),
         false => text!("metrics at http://{address}/", address = address),
     }
 }
 
-#[cfg(feature = "page")]
+#[cfg(all(feature = "page", feature = "history"))]
 fn service(start: &Start<'_>, live: &Live) -> Arc<dyn web::Service> {
     let place = start.place.clone();
     let pages = crate::page::Pages::new(place, start.program, Some(live.clone()));
     Arc::new(pages)
 }
 
-#[cfg(not(feature = "page"))]
+#[cfg(not(all(feature = "page", feature = "history")))]
 fn service(_: &Start<'_>, live: &Live) -> Arc<dyn web::Service> {
     Arc::new(http::Metrics(live.clone()))
 }
@@ -143,9 +150,9 @@ struct Daemon<'a> {
     watcher: Watcher,
     folder: Folder,
     random: Random,
-    history: History,
-    /// Next attempt to add runs that the history did not take, ns of CLOCK_BOOTTIME.
-    history_due: u64,
+    runs: Box<dyn Runs>,
+    /// Next attempt to keep runs that were not taken, ns of CLOCK_BOOTTIME.
+    runs_due: u64,
     program: &'a str,
     stop: &'a AtomicBool,
     log: &'a mut dyn FnMut(&Text),
@@ -173,9 +180,9 @@ impl Daemon<'_> {
             self.watcher.report_overdue(now);
             let with = (&mut self.watcher, &mut self.random, &self.folder);
             self.drift.at(now, with, self.log);
-            if self.history_due <= now.boot_ns {
-                self.history_due = now.boot_ns + self.history.every_ns();
-                self.history.retry(self.log);
+            if self.runs_due <= now.boot_ns {
+                self.runs_due = now.boot_ns + self.runs.every_ns();
+                self.runs.retry(self.log);
                 self.alive();
             }
             self.send(now)?;
@@ -190,7 +197,7 @@ impl Daemon<'_> {
         }
         // The state first: the history may not answer before the service manager's timeout.
         let kept = self.watcher.end(&self.folder);
-        self.history.end(self.log);
+        self.runs.end(self.log);
         match kept {
             // As during the watch: what was written before remains.
             Err(error) if error.is_full() => (self.log)(&error.text()),
@@ -314,8 +321,8 @@ impl Daemon<'_> {
         let result = runner.run(&path, what, &mut self.random, &mut alive);
         let (now, work) = (Moment::now(), job.work);
         match result {
-            Ok((mut measured, document)) => {
-                let run = self.store(&mut measured, document);
+            Ok((mut measured, run)) => {
+                let run = self.store(&path, &mut measured, &run);
                 (self.log)(&text!(
                     "{path}: {work} measured: {run}",
                     path = &path.name,
@@ -344,21 +351,20 @@ impl Daemon<'_> {
         self.keep(true).map(|_| ())
     }
 
-    /// Adds a run to the history; returns where it is, for the log.
-    fn store(&mut self, measured: &mut Measured, document: Option<Document>) -> Value {
+    /// Keeps a run; returns where it is, for the log.
+    fn store(&mut self, path: &PathConfig, measured: &mut Measured, run: &Run) -> Value {
         self.alive();
-        let Some(document) = document else {
-            return text!("not in the history").into();
-        };
-        let id = document.id.clone();
-        let kept;
-        (kept, measured.changes) = self.history.keep(document, self.log);
+        let place;
+        (place, measured.changes) = self.runs.keep(path, run, self.log);
         self.alive();
-        if kept != Kept::History {
-            return text!("not in the history yet").into();
+        match place {
+            Place::History(id) => {
+                measured.run = Some(id.clone());
+                id.into()
+            }
+            Place::Waits => text!("not in the history yet").into(),
+            Place::State => text!("not in the history").into(),
         }
-        measured.run = Some(id.clone());
-        id.into()
     }
 
     fn abandon(&mut self, job: Job, why: &Postponed) {

@@ -4,6 +4,7 @@
 //! writes, and the loop waits for it only so long. What the history does not take is kept as a file
 //! and, if the disk is full too, in memory.
 
+mod of_runs;
 mod unsaved;
 
 use std::{
@@ -24,8 +25,6 @@ use model::{
 use store::{Document, Filter, Place, Saved, Store, StoreError};
 
 use crate::moment::{DAY_NS, HOUR_NS};
-
-pub(crate) use unsaved::label;
 
 /// Time within which the history must answer: below the watchdog of the packaged service (180 s).
 const LIMIT: Duration = Duration::from_secs(60);

@@ -9,6 +9,7 @@ mod calendar;
 pub mod config;
 pub mod daemon;
 pub mod figures;
+#[cfg(feature = "history")]
 pub mod history;
 pub mod http;
 mod lasting;
@@ -17,12 +18,13 @@ pub mod message;
 pub mod metrics;
 pub mod moment;
 mod notify;
-#[cfg(feature = "page")]
+#[cfg(all(feature = "page", feature = "history"))]
 pub mod page;
 mod path_state;
 mod plan;
 mod post;
 mod real;
+mod runs;
 pub mod schedule;
 pub mod state;
 pub mod undo;

@@ -1,21 +1,18 @@
 //! Minimal HTTP client for messages: one POST per connection, over TLS for `https`.
 //!
-//! TLS is rustls with the roots of the system, as for PostgreSQL in the history, so that no client
-//! library is needed for a single kind of request.
+//! No client library is needed for a single kind of request.
+
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::{
     fmt,
     io::{self, Read, Write},
     net::{TcpStream, ToSocketAddrs},
-    sync::Arc,
     time::Duration,
 };
 
 use model::{text, text::Text};
-use rustls::{
-    ClientConfig, ClientConnection, RootCertStore, StreamOwned,
-    pki_types::{InvalidDnsNameError, ServerName},
-};
 
 /// Time to connect to one address, and without a byte.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -42,10 +39,12 @@ impl UrlError {
 pub(crate) enum PostError {
     /// The host has no address.
     NoAddress,
-    /// No certificate can name such a host.
-    Name(#[from] InvalidDnsNameError),
     /// TLS.
-    Tls(#[from] rustls::Error),
+    #[cfg(feature = "tls")]
+    Tls(#[from] tls::TlsError),
+    /// This build has no TLS.
+    #[cfg(not(feature = "tls"))]
+    NoTls,
     /// The connection.
     Io(#[from] io::Error),
     /// The response is of another protocol.
@@ -58,8 +57,10 @@ impl PostError {
     pub(crate) fn text(&self) -> Text {
         match self {
             Self::NoAddress => text!("its name has no address"),
-            Self::Name(error) => Text::name(error.to_string()),
+            #[cfg(feature = "tls")]
             Self::Tls(error) => Text::name(error.to_string()),
+            #[cfg(not(feature = "tls"))]
+            Self::NoTls => text!("this pathtwin was built without TLS"),
             Self::Io(error) => Text::from(error),
             Self::NotHttp => text!("its response is not HTTP"),
         }
@@ -114,29 +115,32 @@ impl Url {
         })
     }
 
+    /// True if it needs TLS, and this build has none.
+    pub(crate) fn lacks_tls(&self) -> bool {
+        self.tls && !cfg!(feature = "tls")
+    }
+
     /// Posts JSON, and returns the status of the response.
     ///
     /// # Errors
     /// The host cannot be reached or is not the one its certificate names, or its response is not
     /// HTTP.
     pub(crate) fn post(&self, body: &[u8]) -> Result<u16, PostError> {
-        self.post_by(body, roots)
+        let stream = self.connect()?;
+        match self.tls {
+            true => self.exchange_by_tls(stream, body),
+            false => self.exchange(stream, body),
+        }
     }
 
-    fn post_by(
-        &self,
-        body: &[u8],
-        roots: impl FnOnce() -> RootCertStore,
-    ) -> Result<u16, PostError> {
-        let stream = self.connect()?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
-        stream.set_write_timeout(Some(TIMEOUT))?;
-        if !self.tls {
-            return self.exchange(stream, body);
-        }
-        let name = ServerName::try_from(self.host.clone())?;
-        let session = ClientConnection::new(tls(roots())?, name)?;
-        self.exchange(StreamOwned::new(session, stream), body)
+    #[cfg(feature = "tls")]
+    fn exchange_by_tls(&self, stream: TcpStream, body: &[u8]) -> Result<u16, PostError> {
+        self.exchange(tls::session(&self.host, stream, tls::roots())?, body)
+    }
+
+    #[cfg(not(feature = "tls"))]
+    fn exchange_by_tls(&self, _: TcpStream, _: &[u8]) -> Result<u16, PostError> {
+        Err(PostError::NoTls)
     }
 
     fn exchange(&self, mut stream: impl Read + Write, body: &[u8]) -> Result<u16, PostError> {
@@ -170,7 +174,11 @@ impl Url {
         let mut error = PostError::NoAddress;
         for address in (self.host.as_str(), self.port).to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, TIMEOUT) {
-                Ok(stream) => return Ok(stream),
+                Ok(stream) => {
+                    stream.set_read_timeout(Some(TIMEOUT))?;
+                    stream.set_write_timeout(Some(TIMEOUT))?;
+                    return Ok(stream);
+                }
                 Err(refused) => error = refused.into(),
             }
         }
@@ -190,22 +198,6 @@ impl fmt::Debug for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Url({self})")
     }
-}
-
-/// The roots of the system.
-fn roots() -> RootCertStore {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    roots
-}
-
-fn tls(roots: RootCertStore) -> Result<Arc<ClientConfig>, rustls::Error> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(Arc::new(config))
 }
 
 fn status(text: &[u8]) -> Option<u16> {
@@ -268,74 +260,5 @@ mod tests {
         let text = server.join().unwrap();
         assert!(text.starts_with("POST /hook HTTP/1.1\r\n"), "{text}");
         assert!(text.contains("Content-Length: 7\r\n"), "{text}");
-    }
-
-    /// A certificate for `localhost` and its key, as DER.
-    fn certificate(folder: &std::path::Path) -> (Vec<u8>, Vec<u8>) {
-        let script = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
-            -subj /CN=localhost -addext subjectAltName=DNS:localhost \
-            -addext basicConstraints=critical,CA:FALSE -keyout key.pem -outform DER -out cert.der && \
-            openssl pkcs8 -topk8 -nocrypt -in key.pem -outform DER -out key.der";
-        let made = std::process::Command::new("sh")
-            .args(["-c", script])
-            .current_dir(folder)
-            .output()
-            .unwrap();
-        assert!(
-            made.status.success(),
-            "{}",
-            String::from_utf8_lossy(&made.stderr)
-        );
-        let read = |name| std::fs::read(folder.join(name)).unwrap();
-        (read("cert.der"), read("key.der"))
-    }
-
-    /// Answers one request over TLS, if the client accepts the certificate.
-    fn answer(listener: &TcpListener, certificate: Vec<u8>, key: Vec<u8>) -> Option<String> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = rustls::ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(
-                vec![certificate.into()],
-                rustls::pki_types::PrivatePkcs8KeyDer::from(key).into(),
-            )
-            .unwrap();
-        let (stream, _) = listener.accept().unwrap();
-        let session = rustls::ServerConnection::new(Arc::new(config)).unwrap();
-        let mut stream = StreamOwned::new(session, stream);
-        let mut text = Vec::new();
-        while !text.ends_with(b"{\"a\":1}") {
-            let mut piece = [0; 256];
-            let n = stream.read(&mut piece).ok().filter(|n| *n > 0)?;
-            text.extend_from_slice(&piece[..n]);
-        }
-        stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").ok()?;
-        stream.flush().ok()?;
-        String::from_utf8(text).ok()
-    }
-
-    #[test]
-    fn a_message_is_posted_over_tls_to_the_host_that_its_certificate_names() {
-        let folder = tempfile::tempdir().unwrap();
-        let (certificate, key) = certificate(folder.path());
-        let mut trusted = RootCertStore::empty();
-        trusted.add(certificate.clone().into()).unwrap();
-        for (host, roots, taken) in [
-            ("localhost", trusted.clone(), true),
-            // Another name, and an authority that nobody knows.
-            ("127.0.0.1", trusted, false),
-            ("localhost", RootCertStore::empty(), false),
-        ] {
-            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let port = listener.local_addr().unwrap().port();
-            let (certificate, key) = (certificate.clone(), key.clone());
-            let server = std::thread::spawn(move || answer(&listener, certificate, key));
-            let url = Url::parse(&format!("https://{host}:{port}/hook")).unwrap();
-            let posted = url.post_by(b"{\"a\":1}", || roots);
-            assert_eq!(posted.is_ok(), taken, "{host}: {posted:?}");
-            assert_eq!(server.join().unwrap().is_some(), taken);
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Measuring: sessions with far ends, and the history.
+//! Measuring: sessions with far ends.
 
 use std::{
     io,
@@ -16,6 +16,7 @@ use measure::{
     run::{Event, Start},
 };
 use model::{
+    facts,
     net::{Direction, Layer},
     plan::Plan,
     run::{Invalid, LayerAddress, Run},
@@ -25,13 +26,11 @@ use model::{
     watch::WatchFigure,
 };
 use stats::Random;
-use store::Document;
 use traffic::wire::Key;
 
 use crate::{
     config::PathConfig,
     figures::{self, Figure, Probed},
-    history,
     line::{Device, Line},
     message,
     moment::Moment,
@@ -171,14 +170,14 @@ pub(crate) struct Runner<'a> {
 
 impl Runner<'_> {
     /// Runs a load or a full plan of at most this many payload bytes, and returns its results and
-    /// its document for the history.
+    /// the run.
     pub(crate) fn run(
         &self,
         path: &PathConfig,
         (work, payload, rate_bps): (Work, u64, Option<f64>),
         random: &mut Random,
         alive: &mut dyn FnMut(),
-    ) -> Result<(Measured, Option<Document>), RealError> {
+    ) -> Result<(Measured, Run), RealError> {
         let plan = match work {
             Work::Full => plan::within(full_plan(path)?, path, payload),
             _ => plan::short(path, payload, rate_bps),
@@ -215,10 +214,8 @@ impl Runner<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(RealError::Stopped);
         }
-        let document = document(path, &run);
-        let facts = document.as_ref().map(|own| own.facts.clone());
         let mut measured = Measured {
-            facts: facts.unwrap_or_default(),
+            facts: facts::named(&run),
             ..measured(&run, moved, work)
         };
         let is_spent = moved as f64 >= SPENT * payload as f64;
@@ -227,17 +224,8 @@ impl Runner<'_> {
             let rate_bps = rate_bps.into_iter().chain(measured.cut_bps);
             measured.too_small = TooSmall::of(path, rate_bps.reduce(f64::max));
         }
-        Ok((measured, document))
+        Ok((measured, run))
     }
-}
-
-/// The run as a document of the history.
-fn document(path: &PathConfig, run: &Run) -> Option<Document> {
-    let body = serde_json::to_vec(run).ok()?;
-    let mut document = Document::of_run(body, "this run").ok()?;
-    document.label("path", &path.name);
-    history::label(&mut document);
-    Some(document)
 }
 
 /// Results of a run but its facts and its place in the history.

@@ -29,7 +29,7 @@ pub(crate) enum Tune {
     Confirm(Confirm),
     Undo(Undo),
     List(List),
-    #[cfg(feature = "history")]
+    #[cfg(feature = "watch")]
     Recheck(Recheck),
     #[command(hide = true)]
     Ready(Ready),
@@ -37,6 +37,8 @@ pub(crate) enum Tune {
     Aside(Switch),
     #[command(hide = true)]
     Again(Switch),
+    #[command(hide = true)]
+    Counted(Counted),
     #[command(hide = true)]
     Keep(Keep),
 }
@@ -292,7 +294,7 @@ pub(crate) struct Undo {
 /// Undo a kept change that `pathtwin watch` found to help no longer, if its config permits that
 ///
 /// Reads the request in the folder of the state of the watch. Run by pathtwin-undo.timer.
-#[cfg(feature = "history")]
+#[cfg(feature = "watch")]
 #[derive(Debug, Args)]
 pub(crate) struct Recheck {
     /// The config of the watch, which only root may write; its undo_when_useless names the changes
@@ -326,6 +328,15 @@ pub(crate) struct Ready {
 pub(crate) struct Switch {
     /// The beginning of its id
     pub(crate) id: String,
+
+    #[command(flatten)]
+    pub(crate) journal: Journal,
+}
+
+/// Evidence of counters that the settings of a change acted, as JSON
+#[derive(Debug, Args)]
+pub(crate) struct Counted {
+    pub(crate) id: ChangeId,
 
     #[command(flatten)]
     pub(crate) journal: Journal,

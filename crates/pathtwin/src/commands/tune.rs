@@ -1,11 +1,11 @@
 //! `pathtwin tune`.
 
 pub(crate) mod apply;
-#[cfg(feature = "history")]
+#[cfg(feature = "watch")]
 pub(crate) mod drift;
 mod journal;
 pub(crate) mod prove;
-#[cfg(feature = "history")]
+#[cfg(feature = "watch")]
 mod recheck;
 mod settle;
 #[cfg(feature = "lab")]
@@ -33,11 +33,12 @@ pub(crate) fn tune(command: &Tune) -> Result<ExitCode, Failure> {
         Tune::Confirm(arguments) => settle::confirm(arguments),
         Tune::Undo(arguments) => settle::undo(arguments),
         Tune::List(arguments) => list(arguments),
-        #[cfg(feature = "history")]
+        #[cfg(feature = "watch")]
         Tune::Recheck(arguments) => recheck::recheck(arguments),
         Tune::Ready(arguments) => ready(arguments),
         Tune::Aside(arguments) => settle::switch(arguments, false),
         Tune::Again(arguments) => settle::switch(arguments, true),
+        Tune::Counted(arguments) => settle::counted(arguments),
         Tune::Keep(arguments) => apply::keep(arguments),
     }
 }

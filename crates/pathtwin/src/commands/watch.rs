@@ -14,8 +14,9 @@ use watch::{
 };
 
 use crate::cli::watch::Watch;
+#[cfg(feature = "history")]
+use crate::document;
 use crate::{
-    document,
     exit::{Failure, code},
     format::{self, say},
 };
@@ -30,6 +31,7 @@ pub(crate) fn watch(arguments: &Watch) -> Result<ExitCode, Failure> {
         format::text(&pace(&config))?;
         return Ok(ExitCode::SUCCESS);
     }
+    #[cfg(feature = "history")]
     let place = document::place(config.store.as_deref())?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let random = traffic::wire::key::random().context("draw a seed")?;
@@ -40,6 +42,7 @@ pub(crate) fn watch(arguments: &Watch) -> Result<ExitCode, Failure> {
     ));
     daemon::run(Start {
         config,
+        #[cfg(feature = "history")]
         place: &place,
         program: env!("CARGO_PKG_VERSION"),
         seed: u64::from_le_bytes(random),

@@ -13,6 +13,19 @@ fn a_shaper_is_set_on_the_router_that_can_be_reached_and_undo_leaves_no_trace() 
     assert!(message.contains("on router:"), "{message}");
     assert!(message.contains("code 0\n"), "{message}");
     assert!(message.contains("Kept: "), "{message}");
+    // Its counters, in lines of at most 80 columns.
+    let words: Vec<&str> = message.split_whitespace().collect();
+    let words = words.join(" ");
+    let (_, evidence) = words
+        .split_once("(router before the bottleneck): ")
+        .unwrap_or_default();
+    assert!(
+        evidence
+            .split('.')
+            .next()
+            .is_some_and(|e| e.contains("packets passed")),
+        "{message}"
+    );
     // As `diff` prints what the change left: a shaper of what comes from the line or goes there.
     let mut new = message.lines().filter(|line| line.starts_with("> "));
     assert!(new.any(|line| line.contains("qdisc cake")), "{message}");

@@ -122,7 +122,7 @@ fn settings(change: &Change, words: &Words) -> Markup {
 fn evidence(proof: &Proof, words: &Words) -> Markup {
     html! { @for acted in &proof.acted {
         @let text = words.render(&acted.evidence);
-        @let setting = words.render(&acted.setting);
+        @let setting = words.render(&acted.name());
         p.note {
             span lang=[setting.lang] { (setting.text) } ": "
             span lang=[text.lang] { (text.text) }

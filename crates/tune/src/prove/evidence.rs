@@ -13,34 +13,42 @@ use sys::tc::{QdiscExtra, QdiscStats};
 
 use crate::live::{Live, removes_shaper};
 
-/// Returns evidence that the settings of a change acted during a measurement, on the host `on` they
-/// belong to.
-pub(crate) fn evidence(host: &mut Live, change: &Change, on: Location, run: &Run) -> Vec<Acted> {
+/// Evidence that the settings of a change acted, by the counters of their host.
+pub fn counted(host: &mut Live, change: &Change) -> Vec<Acted> {
     let one = |step: &Step| {
         let setting = &step.setting;
-        let by_counters = match setting {
+        let (acted, evidence) = match setting {
             Setting::Queue { queue, .. } if removes_shaper(&step.old, queue) => {
                 unshaped(&host.counters(setting))
             }
             Setting::Queue { .. } | Setting::Ingress { .. } => queue(&host.counters(setting)),
             _ => (None, text!("it is set; no counter shows whether it acts")),
         };
-        acted(setting, on, run, by_counters)
+        Acted {
+            setting: setting.text(),
+            on: None,
+            acted,
+            evidence,
+        }
     };
     change.steps.iter().map(one).collect()
 }
 
-/// Returns evidence that settings of another host `on` the path acted, as far as the measurement
-/// shows it.
-pub(crate) fn evidence_elsewhere<'a>(
+/// Returns evidence that settings acted during a measurement, on the host `on` they belong to: that
+/// of the measured connections, and of its counters, in the same order, if they were read.
+pub(crate) fn evidence<'a>(
     settings: impl Iterator<Item = &'a Setting>,
+    counted: Option<Vec<Acted>>,
     on: Location,
     run: &Run,
 ) -> Vec<Acted> {
-    let unread = || (None, text!("the counters of that host are not read"));
-    settings
-        .map(|setting| acted(setting, on, run, unread()))
-        .collect()
+    let mut counted = counted.into_iter().flatten();
+    let one = |setting| {
+        let unread = || (None, text!("the counters of that host are not read"));
+        let by_counters = counted.next().map(|c| (c.acted, c.evidence));
+        acted(setting, on, run, by_counters.unwrap_or_else(unread))
+    };
+    settings.map(one).collect()
 }
 
 /// Returns whether a setting acted: a congestion control by the connections that used it.
@@ -55,6 +63,7 @@ fn acted(setting: &Setting, on: Location, run: &Run, otherwise: (Option<bool>, T
     };
     Acted {
         setting: setting.text(),
+        on: Some(on),
         acted,
         evidence,
     }

@@ -119,7 +119,7 @@ fn decide(figures: &[Proved], acted: &[Acted], criteria: &Criteria) -> (Decision
     if let Some(idle) = idle(acted) {
         let text = text!(
             "undone: {setting} did not act ({evidence})",
-            setting = idle.setting.clone(),
+            setting = idle.name(),
             evidence = idle.evidence.clone()
         );
         return (Decision::DidNotAct, text);

@@ -102,6 +102,7 @@ impl Turns for Path {
 
     fn evidence(&mut self, _: &Run) -> Vec<Acted> {
         vec![Acted {
+            on: None,
             setting: model::text::Text::plain("a setting"),
             acted: self.acts,
             evidence: text!("as said"),

@@ -20,7 +20,7 @@ use crate::{
     live::Live,
     observer::Unobserved,
     probe::NewFlows,
-    prove::evidence,
+    prove::{counted, evidence},
     reset::CONNECTIVITY,
     toggle::{set_again, set_aside},
     transaction::{Arm, apply, privileged},
@@ -171,11 +171,12 @@ impl<M: Machine> Site for LocalHost<M> {
         let of = |change: &Change| {
             let read = self.machine.enter(|| {
                 let mut host = Live::open().ok()?;
-                Some(evidence(&mut host, change, self.on, run))
+                Some(counted(&mut host, change))
             });
-            read.ok().flatten()
+            let settings = change.steps.iter().map(|step| &step.setting);
+            evidence(settings, read.ok().flatten(), self.on, run)
         };
-        self.change().as_ref().and_then(of).unwrap_or_default()
+        self.change().as_ref().map(of).unwrap_or_default()
     }
 
     fn settle(&self, keep: bool) -> Result<Vec<Drift>, TuneError> {

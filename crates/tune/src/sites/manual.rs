@@ -17,7 +17,7 @@ use super::site::Site;
 use crate::{
     Clock,
     error::{Drift, TuneError},
-    prove::evidence_elsewhere,
+    prove::evidence,
     remedies::{Place, settings_of_all},
 };
 
@@ -111,7 +111,7 @@ impl<P: Person> Site for ManualHost<P> {
     }
 
     fn evidence(&self, run: &Run) -> Vec<Acted> {
-        evidence_elsewhere(self.settings.iter(), Location::Far, run)
+        evidence(self.settings.iter(), None, Location::Far, run)
     }
 
     fn settle(&self, keep: bool) -> Result<Vec<Drift>, TuneError> {

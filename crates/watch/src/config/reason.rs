@@ -87,6 +87,12 @@ pub enum Reason {
     /// No URL.
     #[error(transparent)]
     Url(#[from] UrlError),
+    /// A URL of `https`, and no TLS.
+    #[error("this pathtwin was built without TLS: post to http://, or name a program as command")]
+    NoTls,
+    /// A history, or flash with one.
+    #[error("this pathtwin was built without a history; its state is enough to find changes")]
+    NoHistory,
     /// No address with a port.
     #[error("\"{0}\" is no address with a port, such as \"127.0.0.1:5302\"")]
     NotListen(String),

@@ -299,7 +299,13 @@ impl<'a, 'p> Section<'a, 'p> {
     }
 
     pub(super) fn url(&mut self, key: &str) -> Option<Url> {
-        self.parsed(key, Url::parse)
+        self.parsed(key, |text| {
+            let url = Url::parse(text)?;
+            match url.lacks_tls() {
+                true => Err(Reason::NoTls),
+                false => Ok(url),
+            }
+        })
     }
 
     pub(super) fn listen(&mut self, key: &str) -> Option<SocketAddr> {

@@ -24,7 +24,7 @@ pub(super) fn write(folder: &Path, document: &Document) -> io::Result<()> {
 }
 
 /// The labels of all runs of this watch but their path.
-pub(crate) fn label(document: &mut Document) {
+pub(super) fn label(document: &mut Document) {
     document.label("host", &sys::machine::host_name());
     document.label("watch", "yes");
 }

@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 
 use model::change::Change;
-use tune::{Compared, NewFlows, Pending, Recovery, Rollback, TuneError};
+use tune::{Compared, Live, NewFlows, Pending, Recovery, Rollback, TuneError};
 
 use super::{
     apply::{self, show},
-    journal::{exists, path, with_host},
+    journal::{exists, folder, path, with_host},
 };
 use crate::{
-    cli::tune::{Confirm, Status, Switch, TuneForm, Undo},
+    cli::tune::{Confirm, Counted, Status, Switch, TuneForm, Undo},
     exit::{Failure, code},
     format,
 };
@@ -106,6 +106,15 @@ pub(super) fn switch(arguments: &Switch, on: bool) -> Result<ExitCode, Failure> 
         true => tune::set_again(env, id),
         false => tune::set_aside(env, id),
     })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What `fix` reads on another host after a turn with the change.
+pub(super) fn counted(arguments: &Counted) -> Result<ExitCode, Failure> {
+    let folder = folder(&path(&arguments.journal))?;
+    let change = folder.read(&arguments.id).map_err(TuneError::from)?;
+    let mut host = Live::open().map_err(TuneError::from)?;
+    format::json(&tune::counted(&mut host, &change))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::run::Run;
 use serde_json::Value;
+
+use crate::run::Run;
 
 /// Facts that vary on their own and explain nothing.
 const RESTLESS: [&str; 13] = [
@@ -23,7 +24,7 @@ const RESTLESS: [&str; 13] = [
 ];
 
 /// The facts of a run by dotted name, such as `near.congestion.default`, as text.
-pub(crate) fn of(run: &Run) -> BTreeMap<String, String> {
+pub fn named(run: &Run) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
     for (name, end) in [("near", &run.near), ("far", &run.far)] {
         facts.insert(format!("{name}.program"), end.program.clone());
@@ -70,7 +71,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// Facts that are not the same in both, with their values.
-pub(crate) fn differences(
+pub fn differences(
     before: &BTreeMap<String, String>,
     after: &BTreeMap<String, String>,
 ) -> Vec<(String, Option<String>, Option<String>)> {
