@@ -22,7 +22,9 @@ PACKAGE := $(RELEASE)/pathtwin-package
 # Builds the kernel of the guests in which changes of hosts are interrupted, and prints its path.
 HOST_KERNEL = env -u MAKELEVEL $(PATHTWIN) lab kernel build --config crates/tune/tests/host.config
 AGENTS := x86_64 aarch64
-AGENT_FLAGS := --profile agent -p pathtwin --no-default-features --features quic,tune
+AGENT_FLAGS := --profile agent -p pathtwin --no-default-features --features quic,tune,watch
+# The linker that comes with Rust folds equal functions and packs relocations: 5 % of the size.
+AGENT_LINK := -C linker=rust-lld -C link-arg=--icf=all -C link-arg=--pack-dyn-relocs=relr
 # The program for Debian on 64-bit ARM: all but the lab.
 ARM64 := aarch64-unknown-linux-gnu
 ARM64_FLAGS := -p pathtwin --no-default-features --features history,manual,page,quic
@@ -177,6 +179,8 @@ build: ## build the programs, optimised, into target/release
 	install -C -m 755 $(CARGO_TARGET_DIR)/$(MUSL)/release/pathtwin-guest $(RELEASE)/pathtwin-guest
 
 .PHONY: agent
+agent: export CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_RUSTFLAGS := $(AGENT_LINK)
+agent: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUSTFLAGS := $(AGENT_LINK)
 agent: ## build the static program for routers, without the lab
 	@scripts/setup build
 	$(CARGO) build $(CARGO_FLAGS) $(AGENT_FLAGS) $(AGENTS:%=--target %-unknown-linux-musl)

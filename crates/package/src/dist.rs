@@ -35,7 +35,7 @@ pub struct Dist<'a> {
 pub const ARM64_FEATURES: &str = "history,manual,page,quic";
 
 /// The features of the agent.
-pub const AGENT_FEATURES: &str = "quic,tune";
+pub const AGENT_FEATURES: &str = "quic,tune,watch";
 
 impl Dist<'_> {
     /// All packages.

@@ -106,25 +106,34 @@ config_foreach() {
 	done
 }
 SH
-# One instance, whose command is a line an argument.
+# Instances by name; a command is a line an argument.
 cat >lib/functions/procd.sh <<'SH'
-procd_open_instance() { rm -f /tmp/command; }
-procd_set_param() { [ "$1" != command ] || { shift; printf '%s\n' "$@" >/tmp/command; }; }
+procd_open_instance() { name=$1; rm -f /tmp/command; variables=; }
+procd_set_param() {
+	param=$1
+	shift
+	case $param in
+	command) printf '%s\n' "$@" >/tmp/command ;;
+	env) variables="$*" ;;
+	esac
+}
 procd_append_param() { [ "$1" != command ] || { shift; printf '%s\n' "$@" >>/tmp/command; }; }
 procd_close_instance() {
 	set --
 	while read -r word; do set -- "$@" "$word"; done </tmp/command
-	"$@" </dev/null >>/tmp/log 2>&1 &
-	echo $! >/tmp/instance
+	env $variables "$@" </dev/null >>/tmp/log 2>&1 &
+	echo $! >"/tmp/instance.$name"
 }
 procd_kill() {
-	[ -s /tmp/instance ] || return 0
-	read -r instance </tmp/instance
-	rm -f /tmp/instance
-	kill "$instance" 2>/dev/null
-	# procd starts no other before this one has ended, and kills it after 5 s.
-	for _ in 1 2 3 4 5; do kill -0 "$instance" 2>/dev/null || return 0; sleep 1; done
-	kill -9 "$instance" 2>/dev/null || true
+	for file in /tmp/instance.*; do
+		[ -s "$file" ] || continue
+		read -r instance <"$file"
+		rm -f "$file"
+		kill "$instance" 2>/dev/null
+		# procd starts no other before this one has ended, and kills it after 5 s.
+		for _ in 1 2 3 4 5; do kill -0 "$instance" 2>/dev/null || continue 2; sleep 1; done
+		kill -9 "$instance" 2>/dev/null || true
+	done
 }
 procd_add_reload_trigger() { :; }
 SH
@@ -204,7 +213,7 @@ until_true silent 5301
 sed -i "s/option enabled '0'/option enabled '1'/" etc/config/pathtwin
 here /etc/init.d/pathtwin restart
 until_true listens 5301
-user=$(awk '/^Uid:/ { print $2 }' "/proc/$(cat tmp/instance)/status")
+user=$(awk '/^Uid:/ { print $2 }' "/proc/$(cat tmp/instance.serve)/status")
 [ "$user" = 65534 ] || fail "it serves as user $user"
 
 measure() {
@@ -214,6 +223,37 @@ measure() {
 	grep -q '"p50_us"' tmp/run.json || fail "nothing was measured"
 }
 measure
+
+# The watch: of an error in its config, the log tells; then it probes, and a node exporter reads it.
+sed -i "/config watch/,\$s/option enabled '0'/option enabled '1'/" etc/config/pathtwin
+here /etc/init.d/pathtwin restart
+until_true listens 5301
+[ ! -e tmp/instance.watch ] || fail "it watches without a config"
+cat >etc/pathtwin/watch.toml <<'END'
+listen = "127.0.0.1:5302"
+textfile = "/tmp/pathtwin.prom"
+[[path]]
+name = "self"
+host = "127.0.0.1"
+key = "/etc/pathtwin/key"
+probe = "10s"
+load = "never"
+full = "never"
+END
+here /etc/init.d/pathtwin restart
+until_true listens 5302
+probed() {
+	here wget -q -O /tmp/metrics http://127.0.0.1:5302/metrics &&
+		grep -q '^pathtwin_probe_rtt_seconds_count{.*path="self".*} [1-9]' tmp/metrics
+}
+tries=300
+until probed; do
+	tries=$((tries - 1))
+	[ "$tries" -gt 0 ] || fail "no probe in 30 s: $(cat tmp/metrics)"
+	sleep 0.1
+done
+until_true test -s tmp/pathtwin.prom
+[ -s tmp/run/pathtwin-watch/watch.json ] || fail "no state in memory: $(find tmp etc/pathtwin)"
 
 # An upgrade keeps key and config, and what the owner has disabled.
 here /etc/init.d/pathtwin disable
@@ -229,7 +269,7 @@ until_true silent 5301
 
 # The key, and the config that was edited, with the one that came with the upgrade beside it.
 left=$(listing | comm -13 tmp/before - | sed 's/^[^ ]*  //' | sort | tr '\n' ' ')
-[ "$left" = "./etc/config/pathtwin ./etc/config/pathtwin-opkg ./etc/pathtwin ./etc/pathtwin/key " ] ||
+[ "$left" = "./etc/config/pathtwin ./etc/config/pathtwin-opkg ./etc/pathtwin ./etc/pathtwin/key ./etc/pathtwin/watch.toml " ] ||
 	fail "left behind: $left"
 gone=$(listing | comm -23 tmp/before - | sed 's/^[^ ]*  //')
 [ -z "$gone" ] || fail "the router lost: $gone"

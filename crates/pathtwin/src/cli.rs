@@ -95,6 +95,7 @@ pub(crate) enum Command {
     #[cfg(all(feature = "history", feature = "page"))]
     Dashboard(dashboard::Dashboard),
     /// Print a completion script for a shell
+    #[cfg(feature = "manual")]
     #[command(
         after_help = "Example:\n  pathtwin completions bash > ~/.local/share/bash-completion/completions/pathtwin"
     )]

@@ -104,6 +104,7 @@ fn command(command: &Command) -> Result<ExitCode, Failure> {
         Command::Watch(arguments) => commands::watch::watch(arguments),
         #[cfg(all(feature = "history", feature = "page"))]
         Command::Dashboard(arguments) => commands::dashboard::dashboard(arguments),
+        #[cfg(feature = "manual")]
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Arguments::command(), "pathtwin", &mut script);

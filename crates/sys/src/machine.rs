@@ -59,3 +59,8 @@ pub fn hypervisor() -> Option<String> {
 pub fn hypervisor() -> Option<String> {
     None
 }
+
+/// True on OpenWrt, whose `/var` is in memory; its upgrades keep what packages name below `/etc`.
+pub fn is_openwrt() -> bool {
+    std::path::Path::new("/etc/openwrt_release").exists()
+}

@@ -5,7 +5,7 @@
 //! while an event loop would leave it for every packet, at 5 to 10 µs of real time. Sockets are
 //! passed in as closures that open them, so that a half is independent of its namespace.
 
-use std::{io, thread};
+use std::{io, sync::LazyLock, thread};
 
 pub mod admission;
 pub mod load;
@@ -17,6 +17,9 @@ pub type Opener<S> = Box<dyn FnOnce() -> io::Result<S> + Send>;
 
 /// Stack of a half's thread: no recursion, and no buffers on the stack.
 pub const STACK: usize = 128 << 10;
+
+/// Payload of one write. On the heap: constants, also of zeroes, are part of the program's file.
+static ZEROES: LazyLock<Box<[u8]>> = LazyLock::new(|| vec![0; 64 << 10].into_boxed_slice());
 
 /// Starts the thread of a half.
 ///

@@ -182,7 +182,7 @@ fn config(
         problems.push(Problem::at(1, "path", Reason::NoPath));
     }
     Some(Config {
-        state: state.unwrap_or_else(|| PathBuf::from(keys::STATE)),
+        state: state.unwrap_or_else(|| PathBuf::from(keys::state())),
         runtime,
         flash,
         store,

@@ -27,6 +27,7 @@ use super::{
     shared::Shared,
 };
 use crate::{
+    ZEROES,
     admission::{GRACE, Spent},
     wire::{Errors, key, message::QuicOutcome},
 };
@@ -47,8 +48,6 @@ pub(super) const SEND_BUFFER: usize = 2 << 20;
 
 /// Maximum sleep, which bounds the delay of detecting the end.
 const SLEEP: Duration = Duration::from_millis(50);
-
-static ZEROES: [u8; 64 << 10] = [0; 64 << 10];
 
 /// One end of a connection.
 pub(super) struct Drive {

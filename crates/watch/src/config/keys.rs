@@ -4,8 +4,14 @@
 /// A key, its default as text, and its meaning.
 pub(super) type Key = (&'static str, &'static str, &'static str);
 
-/// Default folder of the state.
-pub(super) const STATE: &str = "/var/lib/pathtwin/watch";
+/// Default folder of the state. On OpenWrt, `/var` is in memory.
+pub(super) fn state() -> &'static str {
+    match sys::machine::is_openwrt() {
+        true => "/etc/pathtwin/watch",
+        false => "/var/lib/pathtwin/watch",
+    }
+}
+
 /// Default bytes of a month.
 pub(super) const MONTH_BYTES: u64 = 2_000_000_000;
 /// Default smallest change.
@@ -28,7 +34,7 @@ pub(super) const CC: &str = "cubic";
 pub(super) const TOP: &[Key] = &[
     (
         "state",
-        "/var/lib/pathtwin/watch",
+        "/var/lib/pathtwin/watch, on OpenWrt /etc/pathtwin/watch",
         "folder of the state; it is replaced atomically and survives kill -9",
     ),
     (

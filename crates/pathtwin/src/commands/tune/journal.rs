@@ -24,7 +24,7 @@ const FOLDER_OF_OPENWRT: &str = "/etc/pathtwin/tune";
 pub(super) fn path(journal: &Journal) -> PathBuf {
     let named = std::env::var_os("PATHTWIN_JOURNAL").filter(|v| !v.is_empty());
     let named = journal.journal.clone().or(named.map(PathBuf::from));
-    let default = match Path::new("/etc/openwrt_release").exists() {
+    let default = match sys::machine::is_openwrt() {
         true => FOLDER_OF_OPENWRT,
         false => FOLDER,
     };

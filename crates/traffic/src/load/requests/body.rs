@@ -9,8 +9,8 @@ use std::{
 
 use sys::clock::Instant;
 
-use super::exchange::{self, ZEROES};
-use crate::load::Stop;
+use super::exchange;
+use crate::{ZEROES, load::Stop};
 
 /// Bytes of a request that are charged at once.
 const PIECE: u64 = 1 << 20;

@@ -12,6 +12,8 @@ use std::{
 
 use sys::{clock::Instant, socket};
 
+use crate::ZEROES;
+
 /// Request of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
@@ -115,9 +117,6 @@ impl Open {
         self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// Bytes of one write.
-pub(super) static ZEROES: [u8; 64 << 10] = [0; 64 << 10];
 
 /// Writes this many zeroes.
 pub(super) fn fill(mut stream: &TcpStream, bytes: u64) -> io::Result<()> {
