@@ -3,6 +3,7 @@
 #![cfg(feature = "history")]
 #![allow(clippy::expect_used)]
 
+mod agent;
 #[path = "../common/mod.rs"]
 mod common;
 mod metrics;
