@@ -5,13 +5,10 @@
 
 mod drift;
 mod error;
+mod parts;
 
 use std::{
-    net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
@@ -43,6 +40,7 @@ pub use drift::{Compare, Drifts};
 pub use error::DaemonError;
 
 use drift::Comparison;
+use parts::{runs, served, service};
 
 /// Start parameters of a watch.
 pub struct Start<'a> {
@@ -109,41 +107,6 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
         unsaved: false,
     };
     daemon.watch()
-}
-
-/// The history; on flash, runs wait for it in the folder in memory.
-#[cfg(feature = "history")]
-fn runs(start: &Start<'_>, folder: &Folder) -> Box<dyn Runs> {
-    let history = crate::history::History::new(start.place.clone(), folder.path());
-    Box::new(match folder.runtime().filter(|_| start.config.flash) {
-        Some(runtime) => history.once_a_day(runtime),
-        None => history,
-    })
-}
-
-#[cfg(not(feature = "history"))]
-fn runs(_: &Start<'_>, _: &Folder) -> Box<dyn Runs> {
-    Box::new(crate::runs::NoRuns)
-}
-
-/// What is served, for the log.
-fn served(address: SocketAddr) -> Text {
-    match cfg!(all(feature = "page", feature = "history")) {
-        true => text!("pages and metrics at http://{address}/", address = address),
-        false => text!("metrics at http://{address}/", address = address),
-    }
-}
-
-#[cfg(all(feature = "page", feature = "history"))]
-fn service(start: &Start<'_>, live: &Live) -> Arc<dyn web::Service> {
-    let place = start.place.clone();
-    let pages = crate::page::Pages::new(place, start.program, Some(live.clone()));
-    Arc::new(pages)
-}
-
-#[cfg(not(all(feature = "page", feature = "history")))]
-fn service(_: &Start<'_>, live: &Live) -> Arc<dyn web::Service> {
-    Arc::new(http::Metrics(live.clone()))
 }
 
 struct Daemon<'a> {
