@@ -183,13 +183,14 @@ agent: export CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_RUSTFLAGS := $(AGENT_LINK)
 agent: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUSTFLAGS := $(AGENT_LINK)
 agent: ## build the static program for routers, without the lab
 	@scripts/setup build
-	$(CARGO) build $(CARGO_FLAGS) $(AGENT_FLAGS) $(AGENTS:%=--target %-unknown-linux-musl)
+	env -u RUSTFLAGS $(CARGO) build $(CARGO_FLAGS) $(AGENT_FLAGS) $(AGENTS:%=--target %-unknown-linux-musl)
 	for agent in $(AGENTS); do \
 		built=$(CARGO_TARGET_DIR)/agent-$$agent/pathtwin; \
 		install -D -C -m 755 $(CARGO_TARGET_DIR)/$$agent-unknown-linux-musl/agent/pathtwin $$built; \
 		echo "$$built: $$(stat -c %s $$built) bytes, at most $(AGENT_LIMIT)"; \
 		[ "$$(stat -c %s $$built)" -le $(AGENT_LIMIT) ]; \
 	done
+	$(CARGO_TARGET_DIR)/agent-x86_64/pathtwin --version
 
 .PHONY: kernel
 kernel: build ## build the lab's kernel image, cached until its recipe changes

@@ -64,6 +64,13 @@ printf 'root:x:0:0:root:/root:/bin/ash\nnobody:*:65534:65534:nobody:/var:/bin/fa
 printf 'root:x:0:\nnogroup:x:65534:\n' >etc/group
 echo "DISTRIB_ID='OpenWrt'" >etc/openwrt_release
 ln -s tmp var
+# Its log, for the test.
+rm -f usr/bin/logger
+cat >usr/bin/logger <<'SH'
+#!/bin/sh
+echo "$*" >>/tmp/logged
+SH
+chmod 755 usr/bin/logger
 # Files of others, in whose folders ours come.
 touch etc/init.d/boot etc/config/network lib/upgrade/keep.d/base
 
@@ -210,7 +217,7 @@ until_true grep -q "on the other host:" tmp/log
 kill "$(ss --no-header --listening --tcp --processes 'sport = :5301' | sed -n 's/.*pid=\([0-9]*\).*/\1/p' | head -n 1)"
 wait || true
 until_true silent 5301
-sed -i "s/option enabled '0'/option enabled '1'/" etc/config/pathtwin
+sed -i "1,/config watch/s/option enabled '0'/option enabled '1'/" etc/config/pathtwin
 here /etc/init.d/pathtwin restart
 until_true listens 5301
 user=$(awk '/^Uid:/ { print $2 }' "/proc/$(cat tmp/instance.serve)/status")
@@ -229,6 +236,7 @@ sed -i "/config watch/,\$s/option enabled '0'/option enabled '1'/" etc/config/pa
 here /etc/init.d/pathtwin restart
 until_true listens 5301
 [ ! -e tmp/instance.watch ] || fail "it watches without a config"
+grep -q 'daemon.err.*/etc/pathtwin/watch.toml' tmp/logged || fail "the log does not tell: $(cat tmp/logged)"
 cat >etc/pathtwin/watch.toml <<'END'
 listen = "127.0.0.1:5302"
 textfile = "/tmp/pathtwin.prom"
@@ -253,7 +261,7 @@ until probed; do
 	sleep 0.1
 done
 until_true test -s tmp/pathtwin.prom
-[ -s tmp/run/pathtwin-watch/watch.json ] || fail "no state in memory: $(find tmp etc/pathtwin)"
+[ -s tmp/run/pathtwin-watch/watch/watch.json ] || fail "no state in memory: $(find tmp etc/pathtwin)"
 
 # An upgrade keeps key and config, and what the owner has disabled.
 here /etc/init.d/pathtwin disable
@@ -262,9 +270,12 @@ grep -q "option enabled '1'" etc/config/pathtwin || fail "the upgrade lost a set
 [ ! -L etc/rc.d/S95pathtwin ] || fail "the upgrade enabled it again"
 until_true listens 5301
 measure
+until_true listens 5302
+[ -s etc/pathtwin/watch/watch.json ] || fail "the upgrade lost the state of the watch"
 
 opkg remove
 until_true silent 5301
+silent 5302 || fail "the watch is still there"
 [ ! -e usr/bin/pathtwin ] || fail "the program is still there"
 
 # The key, and the config that was edited, with the one that came with the upgrade beside it.

@@ -1,4 +1,4 @@
-//! Web server of a watch: its metrics, and with the feature `page` its pages.
+//! Web server of a watch: its metrics, and with the features `page` and `history` its pages.
 
 use std::{
     io,

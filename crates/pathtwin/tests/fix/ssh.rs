@@ -17,7 +17,7 @@ exec sh -c "$SSH_ORIGINAL_COMMAND"
 END
 chmod 700 /tmp/login
 /tmp/ssh -o BatchMode=yes -- far 'dropbear -F -E -s -r /tmp/host-key -c /tmp/login 2>/tmp/log &'
-sleep 1
+until on far grep -q ":0016 .* 0A " /proc/net/tcp; do sleep 0.1; done
 unset PATHTWIN_SSH
 ln -sf $(command -v ssh) /tmp/ssh
 "#;
@@ -25,7 +25,9 @@ ln -sf $(command -v ssh) /tmp/ssh
 /// True if both programs are installed.
 fn is_possible() -> bool {
     let mut command = std::process::Command::new("sh");
-    command.args(["-c", "command -v dropbear && command -v ssh"]);
+    // Where Debian has dropbear, ordinary users have no search path.
+    let script = "PATH=$PATH:/usr/sbin; command -v dropbear && command -v ssh";
+    command.args(["-c", script]);
     let found = command.output().unwrap();
     if !found.status.success() {
         println!("skipped: dropbear or ssh is not installed");

@@ -35,17 +35,19 @@ pub fn counted(host: &mut Live, change: &Change) -> Vec<Acted> {
 }
 
 /// Returns evidence that settings acted during a measurement, on the host `on` they belong to: that
-/// of the measured connections, and of its counters, in the same order, if they were read.
+/// of the measured connections, and of its counters, if they were read.
 pub(crate) fn evidence<'a>(
     settings: impl Iterator<Item = &'a Setting>,
     counted: Option<Vec<Acted>>,
     on: Location,
     run: &Run,
 ) -> Vec<Acted> {
-    let mut counted = counted.into_iter().flatten();
-    let one = |setting| {
+    let counted = counted.unwrap_or_default();
+    let one = |setting: &'a Setting| {
         let unread = || (None, text!("the counters of that host are not read"));
-        let by_counters = counted.next().map(|c| (c.acted, c.evidence));
+        let is_of = |c: &&Acted| c.setting.to_string() == setting.to_string();
+        let by_counters = counted.iter().find(is_of);
+        let by_counters = by_counters.map(|c| (c.acted, c.evidence.clone()));
         acted(setting, on, run, by_counters.unwrap_or_else(unread))
     };
     settings.map(one).collect()

@@ -2,8 +2,10 @@
 
 use model::{
     advice::{AdviceFigure, Change, Goal},
+    change::Setting,
     net::Direction,
     proof::{Decision, Role},
+    remedy::Location,
     text,
 };
 
@@ -343,4 +345,26 @@ fn a_host_switched_once_is_measured_before_and_after() {
         Order::Alternating.turns(3),
         [false, true, true, false, false, true]
     );
+}
+
+/// What another host says is of the settings that it names.
+#[test]
+fn counters_of_another_host_are_of_the_settings_that_it_names() {
+    let run = run(10e6, 50e3, None, None);
+    let queue = |text: &str| Setting::parse_queue(text).unwrap();
+    let settings = ["a=fq_codel", "b=fq_codel"].map(queue);
+    let of = |setting: &Setting, acted| Acted {
+        setting: setting.text(),
+        on: None,
+        acted: Some(acted),
+        evidence: text!("it is not there"),
+    };
+    let acted = |counted| {
+        let all = evidence(settings.iter(), counted, Location::Far, &run);
+        assert!(all.iter().all(|a| a.on == Some(Location::Far)));
+        all.into_iter().map(|a| a.acted).collect::<Vec<_>>()
+    };
+    assert_eq!(acted(None), [None, None]);
+    let all = vec![of(&queue("c=fq_codel"), false), of(&settings[1], true)];
+    assert_eq!(acted(Some(all)), [None, Some(true)]);
 }

@@ -210,7 +210,9 @@ const MODULES: [&str; 2] = ["tcp_yeah", "tcp_vegas"];
 
 /// True if it is a guest in which a module can be loaded: those of this machine are not for tests.
 fn has_module(name: &str) -> bool {
-    is_guest() && sys::module::needed(&sys::module::Places::own(), name).is_some()
+    is_guest()
+        && Path::new("/sbin/modprobe").exists()
+        && sys::module::needed(&sys::module::Places::own(), name).is_some()
 }
 
 /// The congestion control of a route: one of a module, if this kernel has any. As the default of a
