@@ -27,12 +27,18 @@ fn healthy_paths_are_left_alone_and_no_path_is_worse_afterwards() {
     let score = score(&kept());
     assert_eq!(score.left_alone.hits, score.left_alone.of);
     assert_eq!(score.undone.hits, score.undone.of);
-    // `--at-a-cost` permits more retransmitted bytes, which are a cost to others.
+    // `--at-a-cost` permits more retransmitted bytes, which are a cost to others. Of the own figures,
+    // chance puts one in a hundred beyond its bound with another seed.
+    let (mut again, mut beyond) = (0, Vec::new());
     for fixed in kept() {
-        for figure in fixed.again.iter().flat_map(Try::beyond) {
-            assert!(is_for_others(figure.figure), "{}: {figure:?}", fixed.name);
+        again += usize::from(fixed.again.is_some());
+        let all = fixed.again.iter().flat_map(Try::beyond);
+        let own: Vec<_> = all.filter(|f| !is_for_others(f.figure)).collect();
+        if !own.is_empty() {
+            beyond.push(format!("{}: {own:?}", fixed.name));
         }
     }
+    assert!(100 * beyond.len() <= again, "{beyond:?}");
 }
 
 /// At least nine of ten outcomes lie in their predicted intervals.

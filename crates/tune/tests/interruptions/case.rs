@@ -182,6 +182,8 @@ impl Case {
         });
         match confirmed {
             Err(TuneError::ProbeAfter { .. }) => Ok(()),
+            // Real time passes while this process waits for a processor.
+            Err(TuneError::TooLate(_)) if !scene::is_guest() => Ok(()),
             other => Err(format!("confirmed over a dead path: {other:?}")),
         }
     }
