@@ -16,6 +16,9 @@ use model::{
 
 use crate::{commands::twin, exit::Failure, progress};
 
+/// Usual time of the search for a twin, and of the trial after it: the default of `fix`.
+pub const USUAL: Budget = Budget::AtLeast(Duration::from_secs(120));
+
 /// The lab, and the request to `fix`.
 #[derive(Clone, Copy)]
 pub struct InLab<'a> {
@@ -28,7 +31,7 @@ pub struct InLab<'a> {
     /// True if a remedy may be at a cost to others.
     pub at_a_cost: bool,
     /// Longest time of the search for a twin, and of the trial after it.
-    pub budget: Duration,
+    pub budget: Budget,
     /// Turns of a proof with the change, and as many without.
     pub pairs: u32,
     /// Ctrl-C was pressed.
@@ -53,7 +56,7 @@ impl InLab<'_> {
     /// The Run lacks measurements that a twin needs, every run in the lab failed, or it was
     /// stopped.
     pub fn twin(&self, run: &Run) -> Result<Twin, Failure> {
-        let fit = Fit::prepare(run, Budget::Of(self.budget), env!("CARGO_PKG_VERSION"))?;
+        let fit = Fit::prepare(run, self.budget, env!("CARGO_PKG_VERSION"))?;
         twin::search(&fit, self.lab, self.stop)
     }
 
@@ -65,7 +68,7 @@ impl InLab<'_> {
         let objective = Objective {
             goal: self.goal,
             keep: self.keep.to_vec(),
-            budget: Budget::Of(self.budget),
+            budget: self.budget,
         };
         let trials = Trials::prepare(twin, objective, env!("CARGO_PKG_VERSION"))?;
         let advice = progress::search(self.lab, trials.runs(), self.stop, |bench| {

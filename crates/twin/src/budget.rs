@@ -20,6 +20,8 @@ pub enum Budget {
     /// 12.5 min from 1 Gbit/s on. A search takes at most half of it, the trials the rest.
     #[default]
     Usual,
+    /// The same, but at least this time for each of both.
+    AtLeast(Duration),
     /// This time.
     Of(Duration),
 }
@@ -29,7 +31,7 @@ impl Budget {
     #[must_use]
     pub fn half(self) -> Self {
         match self {
-            Self::Usual => Self::Usual,
+            Self::Usual | Self::AtLeast(_) => self,
             Self::Of(time) => Self::Of(time / 2),
         }
     }
@@ -38,7 +40,7 @@ impl Budget {
     #[must_use]
     pub fn after(self, twin: &Twin) -> Self {
         match self {
-            Self::Usual => Self::Usual,
+            Self::Usual | Self::AtLeast(_) => self,
             Self::Of(time) => Self::Of(time.saturating_sub(searched(twin))),
         }
     }
@@ -48,6 +50,7 @@ impl Budget {
         match self {
             Self::Of(time) => time,
             Self::Usual => usual(rate_bps) / 2,
+            Self::AtLeast(time) => time.max(usual(rate_bps) / 2),
         }
     }
 
@@ -59,6 +62,7 @@ impl Budget {
                 let both = usual(rate_bps);
                 both.saturating_sub(searched(twin)).max(both / 2)
             }
+            Self::AtLeast(time) => time.max(Self::Usual.of_trials(twin, rate_bps)),
         }
     }
 }
@@ -85,7 +89,10 @@ mod tests {
             [1e6, 1e8, 5.5e8, 1e9, 1e10].map(time),
             [75, 75, 225, 375, 375]
         );
-        let given = Budget::Of(Duration::from_secs(15));
-        assert_eq!(given.of_search(1e9).as_secs(), 15);
+        let given = Duration::from_secs(15);
+        assert_eq!(Budget::Of(given).of_search(1e9), given);
+        let least = Budget::AtLeast(Duration::from_secs(120));
+        let time = |bps| least.of_search(bps).as_secs();
+        assert_eq!([1e6, 1e8, 2.82e8, 1e9].map(time), [120, 120, 135, 375]);
     }
 }

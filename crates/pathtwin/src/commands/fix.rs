@@ -13,7 +13,7 @@ use std::{
 
 use ::measure::plans;
 use ::tune::Allowed;
-use ::twin::turns;
+use ::twin::{Budget, turns};
 use anyhow::{Context, anyhow};
 use model::{
     advice::{Advice, Tried},
@@ -38,7 +38,7 @@ use crate::{
     cli::{fix::Fix, twin::TwinForm},
     exit::{Failure, code},
     format,
-    in_lab::InLab,
+    in_lab::{self, InLab},
 };
 
 /// All that was found and done.
@@ -67,7 +67,8 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         }
     }
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let lab = match arguments.lab.is_none() && arguments.budget_time.is_zero() {
+    let has_no_budget = arguments.budget_time.is_some_and(|time| time.is_zero());
+    let lab = match arguments.lab.is_none() && has_no_budget {
         true => None,
         false => Some(open_lab(!arguments.no_cache, arguments.jobs)?),
     };
@@ -76,7 +77,7 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         goal: arguments.proof.goal.into(),
         keep: &arguments.proof.keep,
         at_a_cost: arguments.at_a_cost,
-        budget: arguments.budget_time,
+        budget: arguments.budget_time.map_or(in_lab::USUAL, Budget::Of),
         pairs: arguments.proof.pairs,
         stop,
     });

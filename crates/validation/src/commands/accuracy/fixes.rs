@@ -1,6 +1,6 @@
 //! `pathtwin lab accuracy --fixes`.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use ::corpus::{Part, Scenario, Source};
 use model::{
@@ -13,7 +13,7 @@ use pathtwin::{
     cli::Format,
     exit::{Failure, code},
     format,
-    in_lab::InLab,
+    in_lab::{self, InLab},
 };
 use tune::Allowed;
 use twin::turns;
@@ -22,8 +22,6 @@ use validation::fixes::{self, Fixed, Try};
 use super::{Bench, results::Results};
 use crate::commands::corpus;
 
-/// Budget of each search for a twin, and of each trial on it: the default of `fix`.
-const BUDGET: Duration = Duration::from_secs(120);
 /// A router at home, which can be changed, at the end of a wire that is faster than every line of
 /// the corpus: what neighbours share is fair to all only where all of it passes.
 const AT_HOME: Local = Local {
@@ -95,7 +93,7 @@ fn one(bench: Bench<'_>, scenario: &Scenario) -> Result<Fixed, Failure> {
         goal: Goal::Balanced,
         keep: &[],
         at_a_cost: true,
-        budget: BUDGET,
+        budget: in_lab::USUAL,
         pairs: tune::PAIRS,
         stop: bench.stop,
     };
