@@ -137,18 +137,7 @@ impl<'a> Trials<'a> {
             }
         }
         alive.sort_by_key(|arm| Reverse(ordered(self.mean(&field, *arm))));
-        // A remedy that does not change a congestion control needs no runs with a competitor.
-        let mut others = 0;
-        let best: Vec<usize> = alive
-            .iter()
-            .copied()
-            .filter(|arm| self.mean(&field, *arm) > GAIN)
-            .filter(|arm| {
-                let other = competitor::has_other_cc(&field, *arm);
-                others += usize::from(other);
-                !other || others <= WITH_COMPETITOR
-            })
-            .collect();
+        let best = self.to_check(&field, &alive);
         let harm = competitor::changes(&mut field, &best, &self.program, bench)?;
         Ok(document::advice(&document::Ended {
             twin: self.twin,
@@ -161,6 +150,22 @@ impl<'a> Trials<'a> {
             same: &self.same,
             not_tried: &self.not_tried,
         }))
+    }
+
+    /// Of these, best first, those that help and whose harm to others is known or measured. A remedy
+    /// that does not change a congestion control does none. Of the others the best one is measured,
+    /// and before further pairs the single ones of which they are made: otherwise the pairs of one
+    /// remedy would leave no run for itself, and it could not be advised.
+    fn to_check(&self, field: &Field<'_>, alive: &[usize]) -> Vec<usize> {
+        let helps = |arm: &usize| self.mean(field, *arm) > GAIN;
+        let helping: Vec<usize> = alive.iter().copied().filter(helps).collect();
+        let has_other_cc = |arm: &usize| competitor::has_other_cc(field, *arm);
+        let mut others: Vec<usize> = helping.iter().copied().filter(has_other_cc).collect();
+        let is_many = |arm: &usize| field.arms[*arm].candidate.remedies.len() > 1;
+        others.get_mut(1..).unwrap_or_default().sort_by_key(is_many);
+        others.truncate(WITH_COMPETITOR);
+        let is_checked = |arm: &usize| !has_other_cc(arm) || others.contains(arm);
+        helping.into_iter().filter(is_checked).collect()
     }
 
     /// Takes a candidate as an arm, or among those that need no trial.
