@@ -160,10 +160,9 @@ impl<'a> Trials<'a> {
         let helps = |arm: &usize| self.mean(field, *arm) > GAIN;
         let helping: Vec<usize> = alive.iter().copied().filter(helps).collect();
         let has_other_cc = |arm: &usize| competitor::has_other_cc(field, *arm);
-        let mut others: Vec<usize> = helping.iter().copied().filter(has_other_cc).collect();
         let is_many = |arm: &usize| field.arms[*arm].candidate.remedies.len() > 1;
-        others.get_mut(1..).unwrap_or_default().sort_by_key(is_many);
-        others.truncate(WITH_COMPETITOR);
+        let others = helping.iter().copied().filter(has_other_cc);
+        let others = with_competitor(others.collect(), is_many);
         let is_checked = |arm: &usize| !has_other_cc(arm) || others.contains(arm);
         helping.into_iter().filter(is_checked).collect()
     }
@@ -320,6 +319,15 @@ fn rate_bps(path: &Path, direction: Direction) -> f64 {
     }
 }
 
+/// Of arms, best first, those whose harm to a competing flow is measured.
+fn with_competitor(mut arms: Vec<usize>, is_many: impl Fn(&usize) -> bool) -> Vec<usize> {
+    if let Some(others) = arms.get_mut(1..) {
+        others.sort_by_key(is_many);
+    }
+    arms.truncate(WITH_COMPETITOR);
+    arms
+}
+
 /// Maximum runs with a competing flow: with and without each arm, in both directions.
 fn competitor_runs() -> usize {
     2 * (WITH_COMPETITOR + 1) * competitor::PAIRS
@@ -328,4 +336,19 @@ fn competitor_runs() -> usize {
 /// A number that sorts as `total_cmp`, to a millionth.
 fn ordered(worth: f64) -> i64 {
     (worth.clamp(-1e6, 1e6) * 1e6) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bug: on case 4 three pairs of bbr with a shaper were measured beside another flow, and bbr
+    /// itself was not: a shaper for 1.8 ms was advised instead.
+    #[test]
+    fn pairs_of_a_remedy_leave_a_run_with_a_competitor_for_itself() {
+        let is_pair = |arm: &usize| *arm >= 10;
+        assert_eq!(with_competitor(vec![12, 11, 10, 1, 2], is_pair), [12, 1, 2]);
+        assert_eq!(with_competitor(vec![1, 11], is_pair), [1, 11]);
+        assert!(with_competitor(Vec::new(), is_pair).is_empty());
+    }
 }
