@@ -44,10 +44,14 @@ fn by_direction(pair: &Pair<'_>, goal: Goal) -> impl Iterator<Item = (Direction,
     let [goodput, delay] = weights(goal);
     let ln = |a: f64, b: f64| (b.max(1.0) / a.max(1.0)).ln();
     let one = move |(a, b): (&Outcome, &Outcome)| {
-        let p50 = guards::delay_gain(a.rtt_p50_us, b.rtt_p50_us);
+        let gain = match goal {
+            Goal::Latency => guards::delay_gain,
+            Goal::Balanced | Goal::Throughput => guards::noticed_gain,
+        };
+        let p50 = gain(a.rtt_p50_us, b.rtt_p50_us);
         // The median alone where a 99th percentile is not known.
         let p99 = a.rtt_p99_us.zip(b.rtt_p99_us);
-        let p99 = p99.map(|(a, b)| guards::delay_gain(a, b));
+        let p99 = p99.map(|(a, b)| gain(a, b));
         let rtt = p99.map_or(p50, |p99| f64::midpoint(p50, p99));
         let worth = goodput * ln(a.goodput_bps, b.goodput_bps) + delay * rtt;
         (a.direction, worth)
@@ -233,13 +237,18 @@ mod tests {
         assert_eq!(effect(&one, Goal::Balanced), Effect::Nothing);
     }
 
-    /// In case 4, a shaper for 1.8 ms was advised, and kept, before the line's actual problem.
+    /// In case 4, a shaper for 1.8 ms, and 2.7 ms of the 99th percentile, was advised and kept
+    /// before the line's actual problem.
     #[test]
     fn milliseconds_are_no_bargain_for_goodput_unless_latency_is_asked_for() {
         let effect = |scale: f64, goal| {
+            let with_p99 = |goodput, p50, p99| Outcome {
+                rtt_p99_us: Some(p99 * scale),
+                ..outcome(goodput, p50 * scale)
+            };
             let (bloated, shaped) = (
-                [outcome(956e6, 4.6e3 * scale)],
-                [outcome(900e6, 2.8e3 * scale)],
+                [with_p99(956e6, 4.6e3, 5.5e3)],
+                [with_p99(900e6, 2.8e3, 2.8e3)],
             );
             Worth::of(&pairs(&bloated, &shaped, 4), goal)
                 .unwrap()
