@@ -86,8 +86,8 @@ pub(super) fn path_folders() -> Vec<PathBuf> {
         .unwrap_or_default()
 }
 
-/// Returns everything that is missing, before anything is downloaded. A kernel with `modules` has an
-/// index of them.
+/// Returns everything that is missing, before anything is downloaded. A kernel with `modules` has
+/// an index of them.
 pub(super) fn check(kind: SourceKind, modules: bool) -> Result<(), KernelError> {
     if std::env::consts::ARCH != "x86_64" {
         return Err(KernelError::Architecture(std::env::consts::ARCH));

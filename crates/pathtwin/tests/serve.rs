@@ -218,7 +218,7 @@ fn the_options_of_the_packages_are_those_of_the_program() {
     for (file, help) in [
         ("systemd/pathtwin-serve.service", &serve),
         ("systemd/pathtwin-watch.service", &watch),
-        ("openwrt/pathtwin.init", &serve),
+        ("openwrt/pathtwin.init", &both),
         ("README.md", &both),
     ] {
         let text = packaging(file);
@@ -245,7 +245,7 @@ fn the_options_of_the_packages_are_those_of_the_program() {
     options.extend(
         names
             .filter(|n| *n != "enabled")
-            .map(|n| (serve.as_str(), format!("--{}", n.replace('_', "-")))),
+            .map(|n| (both.as_str(), format!("--{}", n.replace('_', "-")))),
     );
     assert!(options.len() > 10, "{options:?}");
     for (help, option) in options {

@@ -152,10 +152,10 @@ impl<'a> Trials<'a> {
         }))
     }
 
-    /// Of these, best first, those that help and whose harm to others is known or measured. A remedy
-    /// that does not change a congestion control does none. Of the others the best one is measured,
-    /// and before further pairs the single ones of which they are made: otherwise the pairs of one
-    /// remedy would leave no run for itself, and it could not be advised.
+    /// Of these, best first, those that help and whose harm to others is known or measured. A
+    /// remedy that does not change a congestion control does none. Of the others the best one is
+    /// measured, and before further pairs the single ones of which they are made: otherwise the
+    /// pairs of one remedy would leave no run for itself, and it could not be advised.
     fn to_check(&self, field: &Field<'_>, alive: &[usize]) -> Vec<usize> {
         let helps = |arm: &usize| self.mean(field, *arm) > GAIN;
         let helping: Vec<usize> = alive.iter().copied().filter(helps).collect();

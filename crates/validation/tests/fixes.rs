@@ -27,8 +27,8 @@ fn healthy_paths_are_left_alone_and_no_path_is_worse_afterwards() {
     let score = score(&kept());
     assert_eq!(score.left_alone.hits, score.left_alone.of);
     assert_eq!(score.undone.hits, score.undone.of);
-    // `--at-a-cost` permits more retransmitted bytes, which are a cost to others. Of the own figures,
-    // chance puts one in a hundred beyond its bound with another seed.
+    // `--at-a-cost` permits more retransmitted bytes, which are a cost to others. Of the own
+    // figures, chance puts one in a hundred beyond its bound with another seed.
     let (mut again, mut beyond) = (0, Vec::new());
     for fixed in kept() {
         again += usize::from(fixed.again.is_some());

@@ -5,7 +5,7 @@
 
 mod drift;
 mod error;
-mod parts;
+mod start;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -24,7 +24,7 @@ use sys::{
 };
 
 use crate::{
-    config::{Config, PathConfig},
+    config::PathConfig,
     http::{self, Live, Snapshot},
     line::Line,
     metrics,
@@ -38,29 +38,10 @@ use crate::{
 
 pub use drift::{Compare, Drifts};
 pub use error::DaemonError;
+pub use start::Start;
 
 use drift::Comparison;
-use parts::{runs, served, service};
-
-/// Start parameters of a watch.
-pub struct Start<'a> {
-    /// Configuration.
-    pub config: Config,
-    /// The history.
-    #[cfg(feature = "history")]
-    pub place: &'a store::Place,
-    /// Version of this program.
-    pub program: &'a str,
-    /// Seed of all random waits.
-    pub seed: u64,
-    /// Set when it is to end: that of [`sys::signal::stop_flag`], whose signals end its sleeps.
-    pub stop: &'a AtomicBool,
-    /// Handles events to log.
-    pub log: &'a mut dyn FnMut(&Text),
-    /// Compares the kept changes of `tune` with this host, or says why it cannot; asked once an
-    /// hour.
-    pub drift: Compare<'a>,
-}
+use start::{runs, served, service};
 
 /// Watches until the stop flag is set.
 ///

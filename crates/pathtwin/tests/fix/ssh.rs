@@ -2,8 +2,8 @@
 
 use crate::guest::{LOSSY, UNDO, in_lab};
 
-/// The server is that of OpenWrt, the client OpenSSH's with its defaults. It starts in the namespace
-/// of the far end by the program in place of ssh, which the client then replaces.
+/// The server is that of OpenWrt, the client OpenSSH's with its defaults. It starts in the
+/// namespace of the far end by the program in place of ssh, which the client then replaces.
 const LOGINS: &str = r#"
 mount -t tmpfs -o mode=700 none /root && mkdir -m 700 /root/.ssh
 ssh-keygen -q -t ed25519 -N '' -f /root/.ssh/id_ed25519

@@ -1,11 +1,34 @@
-//! Parts of a watch that a build may lack: the history and its pages.
+//! The start of a watch, with the parts that a build may lack: the history and its pages.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use model::{text, text::Text};
 
-use super::Start;
-use crate::{http::Live, runs::Runs, state::Folder};
+use super::drift::Compare;
+use crate::{config::Config, http::Live, runs::Runs, state::Folder};
+
+/// Start parameters of a watch.
+pub struct Start<'a> {
+    /// Configuration.
+    pub config: Config,
+    /// The history.
+    #[cfg(feature = "history")]
+    pub place: &'a store::Place,
+    /// Version of this program.
+    pub program: &'a str,
+    /// Seed of all random waits.
+    pub seed: u64,
+    /// Set when it is to end: that of [`sys::signal::stop_flag`], whose signals end its sleeps.
+    pub stop: &'a AtomicBool,
+    /// Handles events to log.
+    pub log: &'a mut dyn FnMut(&Text),
+    /// Compares the kept changes of `tune` with this host, or says why it cannot; asked once an
+    /// hour.
+    pub drift: Compare<'a>,
+}
 
 /// The history; on flash, runs wait for it in the folder in memory.
 #[cfg(feature = "history")]
