@@ -22,7 +22,8 @@ PACKAGE := $(RELEASE)/pathtwin-package
 # Builds the kernel of the guests in which changes of hosts are interrupted, and prints its path.
 HOST_KERNEL = env -u MAKELEVEL $(PATHTWIN) lab kernel build --config crates/tune/tests/host.config
 AGENTS := x86_64 aarch64
-AGENT_FLAGS := --profile agent -p pathtwin --no-default-features --features quic,tune,watch
+AGENT_PARTS := -p pathtwin --no-default-features --features quic,tune,watch
+AGENT_FLAGS := --profile agent $(AGENT_PARTS)
 # The linker that comes with Rust folds equal functions and packs relocations: 5 % of the size.
 AGENT_LINK := -C linker=rust-lld -C link-arg=--icf=all -C link-arg=--pack-dyn-relocs=relr
 # The program for Debian on 64-bit ARM: all but the lab.
@@ -112,6 +113,8 @@ lint: ## format, clippy, documentation, source rules, fuzz targets, licences, sc
 	@scripts/setup build lint
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
+	$(CARGO) clippy $(CARGO_FLAGS) $(AGENT_PARTS) -- -D warnings
+	$(CARGO) clippy $(CARGO_FLAGS) $(ARM64_FLAGS) -- -D warnings
 	$(CARGO) test $(CARGO_FLAGS) -q -p pathtwin-house
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --workspace --no-deps
 	$(FUZZ_CHECK)

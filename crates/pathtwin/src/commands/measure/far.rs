@@ -94,7 +94,7 @@ impl Reached {
     }
 
     /// Returns the address at which its sessions are opened.
-    #[cfg(feature = "lab")]
+    #[cfg(any(feature = "lab", feature = "history"))]
     pub(crate) fn control(&self) -> std::net::SocketAddr {
         self.far.control
     }
