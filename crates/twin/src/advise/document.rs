@@ -3,10 +3,10 @@
 use model::{
     advice::{
         ADVICE_SCHEMA, Advice, Change, Effect, Goal, NotTried, Origin, Outcome, Tried, Unchanged,
-        guards::GAIN,
+        guards::{self, GAIN},
     },
     capacity::PathCapacity,
-    remedy::{Action, Location},
+    remedy::{Action, Location, Remedy},
     text,
     text::{Text, Value},
     twin::{Twin, TwinVerdict},
@@ -46,6 +46,7 @@ pub(super) fn advice(ended: &Ended<'_>) -> Advice {
             Some((checked, one(ended, arm, &before, &regrets)?))
         })
         .collect();
+    costs_of_parts(&mut tried);
     tried.extend(ended.same.iter().map(|c| (false, already(c))));
     let rank = |t: &Tried| match t.effect {
         Effect::Helps => 0,
@@ -183,6 +184,29 @@ fn part_worths(ended: &Ended<'_>, whole: usize) -> Vec<(Text, f64)> {
         (inside && smaller).then(|| (candidate.name.clone(), worth.mean))
     };
     (0..ended.field.arms.len()).filter_map(part).collect()
+}
+
+/// A recipe costs others what a congestion control in it does: both are measured a few times, and
+/// chance may put one of them on each side of the bound.
+fn costs_of_parts(tried: &mut [(bool, Tried)]) {
+    let starve = |t: &Tried| t.competitor.iter().any(|c| guards::starves(c.ratio));
+    let costly: Vec<Tried> = tried
+        .iter()
+        .map(|(_, t)| t)
+        .filter(|t| t.remedies.len() == 1 && starve(t))
+        .cloned()
+        .collect();
+    for (_, whole) in tried.iter_mut().filter(|(_, t)| t.effect == Effect::Helps) {
+        let is_in = |part: &Remedy| {
+            let mut all = whole.remedies.iter();
+            all.any(|r| r.on == part.on && acts_alike(&r.action, &part.action))
+        };
+        let part = costly.iter().find(|part| part.remedies.iter().all(is_in));
+        if let Some(part) = part.filter(|_| whole.origin == Origin::Recipe) {
+            whole.effect = Effect::HelpsAtACost;
+            whole.texts.splice(0..0, part.texts.clone());
+        }
+    }
 }
 
 /// True if two actions do the same to the flows of a path: the scope of a congestion control is for
