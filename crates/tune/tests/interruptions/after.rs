@@ -88,7 +88,7 @@ pub fn power_off(seed: u64, journal: &Path) -> Result<(), String> {
     Netns::create()
         .and_then(|ns| ns.enter())
         .map_err(|e| e.to_string())?;
-    scene::unload();
+    scene::guest::unload();
     scene::set_up(&mut Random(seed));
     let id = journal.with_extension("boot");
     std::fs::write(&id, "5f5c9d1a-0000-4000-8000-000000000000\n").map_err(|e| e.to_string())?;

@@ -47,7 +47,7 @@ pub fn run(seed: u64) -> ExitCode {
     let mut random = Random(seed);
     let kind = Kind::of(seed);
     // Those of a change that an earlier case kept.
-    scene::unload();
+    scene::guest::unload();
     scene::set_up(&mut random);
     let root = tempfile::tempdir().unwrap();
     scene::files(root.path(), &mut random);
@@ -63,7 +63,7 @@ pub fn run(seed: u64) -> ExitCode {
         disk,
         random,
     };
-    if case.plan.steps.is_empty() || (kind == Kind::Clock && !scene::is_guest()) {
+    if case.plan.steps.is_empty() || (kind == Kind::Clock && !scene::guest::is_guest()) {
         println!("nothing to do {seed} {kind:?}");
         return ExitCode::SUCCESS;
     }
@@ -183,7 +183,7 @@ impl Case {
         match confirmed {
             Err(TuneError::ProbeAfter { .. }) => Ok(()),
             // Real time passes while this process waits for a processor.
-            Err(TuneError::TooLate(_)) if !scene::is_guest() => Ok(()),
+            Err(TuneError::TooLate(_)) if !scene::guest::is_guest() => Ok(()),
             other => Err(format!("confirmed over a dead path: {other:?}")),
         }
     }

@@ -1,6 +1,8 @@
 //! Test host: links, addresses, routes and queues in a namespace, and its dump.
 
-use std::{fs, io::ErrorKind, net::TcpListener, os::fd::AsRawFd, path::Path, process::Command};
+pub mod guest;
+
+use std::{fs, net::TcpListener, os::fd::AsRawFd, path::Path, process::Command};
 
 use model::change::{Setting, parse::Scope};
 use sys::Netns;
@@ -108,7 +110,7 @@ pub fn down_and_up() {
 /// The clock jumps by this many days, if it is the guest's own.
 pub fn jump(days: i64) {
     let line = format!("date -s @$(($(date +%s) + {days} * 86400))");
-    assert!(!is_guest() || sh(&line).is_some(), "{line}");
+    assert!(!guest::is_guest() || sh(&line).is_some(), "{line}");
 }
 
 /// Listen address of the peer.
@@ -180,7 +182,11 @@ pub fn choices(random: &mut Random) -> Vec<Setting> {
         set("net.ipv4.tcp_ecn=1", "host").unwrap(),
         set("cc=reno", "host").unwrap(),
         set("cc=reno", "route:10.9.0.0/16").unwrap(),
-        set(&format!("cc={}", of_route()), "route:10.9.7.0/24").unwrap(),
+        set(
+            &format!("cc={}", guest::congestion_control()),
+            "route:10.9.7.0/24",
+        )
+        .unwrap(),
         set("cc=reno", "route:10.8.0.0/16").unwrap(),
         set("cc=reno", "route:fd09::/32").unwrap(),
         set("cc=reno", "route:0.0.0.0/0").unwrap(),
@@ -192,50 +198,14 @@ pub fn choices(random: &mut Random) -> Vec<Setting> {
         Setting::parse_queue_length(&format!("v0={number}")).unwrap(),
     ];
     choices.extend(of_queues(random));
-    if has_module(QUEUE_MODULE) {
-        choices.push(Setting::parse_module(QUEUE_MODULE).unwrap());
-    }
+    let module = guest::module();
+    choices.extend(module.map(|name| Setting::parse_module(name).unwrap()));
     if Path::new("/sys/class/net/n0").exists() {
         let count = random.below(3) + 1;
         choices.push(Setting::parse_channels(&format!("n0=combined={count}")).unwrap());
         choices.push(Setting::parse_rings(&format!("n0=rx={number} tx={}", 2 * number)).unwrap());
     }
     choices
-}
-
-/// A module that no setting needs.
-const QUEUE_MODULE: &str = "sch_sfb";
-/// A congestion control whose module needs another one, and that module after those that need it.
-const MODULES: [&str; 2] = ["tcp_yeah", "tcp_vegas"];
-
-/// True if it is a guest in which a module can be loaded: those of this machine are not for tests.
-fn has_module(name: &str) -> bool {
-    is_guest()
-        && Path::new("/sbin/modprobe").exists()
-        && sys::module::needed(&sys::module::Places::own(), name).is_some()
-}
-
-/// The congestion control of a route: one of a module, if this kernel has any. As the default of a
-/// host, the kernel allows those of modules in its first namespace only.
-fn of_route() -> &'static str {
-    match has_module(MODULES[0]) {
-        true => "yeah",
-        false => "reno",
-    }
-}
-
-/// Removes the modules that plans load, which a boot does. Another namespace whose sockets used one
-/// is removed some time after its last process.
-pub fn unload() {
-    let pause = std::time::Duration::from_millis(100);
-    let all = MODULES.iter().chain([&QUEUE_MODULE]);
-    for name in all.filter(|name| has_module(name)) {
-        let is_left =
-            || !matches!(sys::module::remove(name), Err(e) if e.kind() == ErrorKind::NotFound);
-        (0..50)
-            .take_while(|_| is_left())
-            .for_each(|_| std::thread::sleep(pause));
-    }
 }
 
 /// Settings of the queues of a device, if its sysfs is there.
@@ -310,12 +280,6 @@ pub fn missing() -> Vec<&'static str> {
     ["nft", "ethtool"].into_iter().filter(lacks).collect()
 }
 
-/// Returns true if this is the lab's guest, which has its own clock and kernel.
-pub fn is_guest() -> bool {
-    let cpus = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    cpus.contains("User Mode Linux")
-}
-
 /// Waits until duplicate address detection has ended: the IPv6 address of a new device, and its
 /// route, are complete a second or two later (RFC 4862, 5.4). Without a carrier it does not end.
 fn settle_addresses() {
@@ -369,7 +333,7 @@ pub fn dump() -> String {
         sys::nftables::has_table(&mut nl, own)
     });
     text.push_str(&format!("{:?}\n", table.ok()));
-    if is_guest() {
+    if guest::is_guest() {
         // Other programs load modules on this host.
         text.push_str(&sh("cut -d' ' -f1 /proc/modules 2>/dev/null | sort; true").unwrap());
     }
