@@ -32,7 +32,8 @@ ARM64_FLAGS := -p pathtwin --no-default-features --features history,manual,page,
 # The time of everything in a package: that of the commit. Only for packages: crates with C code
 # are built again, and all above them, where it differs.
 EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
-# Bytes: 6 MB, of which the changes of a host (tune) take 1.1 on x86-64, 0.9 on ARM64, and the watch 0.4 and 0.3.
+# Bytes: 6 MB, of which the changes of a host (tune) take 1.1 on x86-64, 0.9 on ARM64, and the watch
+# 0.4 and 0.3.
 AGENT_LIMIT := 6000000
 SCRIPTS := .ci/run $(wildcard scripts/* packaging/debian/p* packaging/openwrt/p* crates/package/tests/*.sh bench/run bench/images bench/cost bench/history bench/slurm)
 

@@ -50,7 +50,7 @@ impl Budget {
         match self {
             Self::Of(time) => time,
             Self::Usual => usual(rate_bps) / 2,
-            Self::AtLeast(time) => time.max(usual(rate_bps) / 2),
+            Self::AtLeast(time) => time.max(Self::Usual.of_search(rate_bps)),
         }
     }
 

@@ -147,9 +147,11 @@ fn config(
     let flash = top.flag("flash").unwrap_or(false);
     let store = top.text("store");
     if !cfg!(feature = "history") {
-        for key in [flash.then_some("flash"), store.as_ref().map(|_| "store")] {
-            key.into_iter()
-                .for_each(|key| top.wrong(key, Reason::NoHistory));
+        if flash {
+            top.wrong("flash", Reason::NoHistory);
+        }
+        if store.is_some() {
+            top.wrong("store", Reason::NoHistory);
         }
     }
     let listen = top.listen("listen");

@@ -161,7 +161,7 @@ impl Daemon<'_> {
         let text = metrics::text(&self.watcher, self.program, now);
         if let Some(file) = file {
             self.textfile_due = now.boot_ns + 60 * SECOND_NS;
-            // In memory, it is gone after a boot. If it cannot be made, the file says so.
+            // In memory, it is gone after a boot. If it cannot be made, the write says so.
             let _ = file.parent().map(std::fs::create_dir_all);
             let written = files::write(&file, Readers::ByUmask, Existing::Replace, text.as_bytes());
             if let Err(error) = written {

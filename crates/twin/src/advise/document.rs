@@ -175,10 +175,7 @@ fn part_worths(ended: &Ended<'_>, whole: usize) -> Vec<(Text, f64)> {
     let of = &ended.field.arms[whole].candidate.remedies;
     let part = |arm: usize| {
         let candidate = &ended.field.arms[arm].candidate;
-        let inside = candidate.remedies.iter().all(|r| {
-            of.iter()
-                .any(|o| o.on == r.on && acts_alike(&o.action, &r.action))
-        });
+        let inside = are_in(&candidate.remedies, of);
         let smaller = candidate.remedies.len() < of.len();
         let worth = Worth::of(&ended.field.pairs(arm), ended.objective.goal)?;
         (inside && smaller).then(|| (candidate.name.clone(), worth.mean))
@@ -197,16 +194,23 @@ fn costs_of_parts(tried: &mut [(bool, Tried)]) {
         .cloned()
         .collect();
     for (_, whole) in tried.iter_mut().filter(|(_, t)| t.effect == Effect::Helps) {
-        let is_in = |part: &Remedy| {
-            let mut all = whole.remedies.iter();
-            all.any(|r| r.on == part.on && acts_alike(&r.action, &part.action))
-        };
-        let part = costly.iter().find(|part| part.remedies.iter().all(is_in));
+        let part = costly
+            .iter()
+            .find(|part| are_in(&part.remedies, &whole.remedies));
         if let Some(part) = part.filter(|_| whole.origin == Origin::Recipe) {
             whole.effect = Effect::HelpsAtACost;
             whole.texts.splice(0..0, part.texts.clone());
         }
     }
+}
+
+/// True if all remedies of a part are in a whole.
+fn are_in(part: &[Remedy], whole: &[Remedy]) -> bool {
+    part.iter().all(|r| {
+        whole
+            .iter()
+            .any(|o| o.on == r.on && acts_alike(&o.action, &r.action))
+    })
 }
 
 /// True if two actions do the same to the flows of a path: the scope of a congestion control is for
