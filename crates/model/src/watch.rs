@@ -83,7 +83,7 @@ impl WatchFigure {
 }
 
 /// A change of a figure from one value to another; `share`: after over before, less one, if that is
-/// known.
+/// known. From twice the value on it is named as a ratio.
 pub fn shift(before: Value, after: Value, share: Option<f64>) -> Text {
     let shift = text!("{before} to {after}", before = before, after = after);
     let by = |share: f64| Value::Share(share.abs());
@@ -91,6 +91,14 @@ pub fn shift(before: Value, after: Value, share: Option<f64>) -> Text {
         None => shift,
         Some(share) if share < 0.0 => {
             text!("{shift}, {by} lower", shift = shift, by = by(share))
+        }
+        Some(share) if share >= 1.0 => {
+            let times = Value::Ratio(1.0 + share);
+            text!(
+                "{shift}, {times} as high",
+                shift = shift,
+                times = times
+            )
         }
         Some(share) => text!("{shift}, {by} higher", shift = shift, by = by(share)),
     }
@@ -108,6 +116,17 @@ mod tests {
             assert_eq!(figure.name().parse(), Ok(figure));
         }
         assert!("luck".parse::<WatchFigure>().is_err());
+    }
+
+    /// Probes were lost on a path that had lost almost none.
+    #[test]
+    fn from_twice_a_value_on_a_change_is_named_as_a_ratio() {
+        let lost = |share| WatchFigure::Lost.value(share);
+        let text =
+            |after: f64| shift(lost(0.002), lost(after), Some(after / 0.002 - 1.0)).to_string();
+        assert_eq!(text(0.003), "0.2 % to 0.3 %, 50 % higher");
+        assert_eq!(text(0.004), "0.2 % to 0.4 %, 2 times as high");
+        assert_eq!(text(0.1), "0.2 % to 10 %, 50 times as high");
     }
 
     /// The watch keeps seconds, a Run microseconds: both are shown as milliseconds.

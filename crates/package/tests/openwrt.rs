@@ -119,11 +119,16 @@ fn installed_on_a_router_measures_and_removed_leaves_the_users_files() {
     let package = package::ipk::package(&router("x86_64"), "x86_64", EPOCH).expect("pack");
     let folder = tempfile::tempdir().expect("make a folder");
     fs::write(folder.path().join("pathtwin.ipk"), &package.bytes).expect("write it");
+    on_a_router(&["pathtwin.ipk"], folder.path());
+}
+
+/// Installs, uses, upgrades and removes packages of a folder in a root like a router's.
+fn on_a_router(arguments: &[&str], folder: &Path) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openwrt.sh");
     let script = script.to_str().expect("a path");
     let namespaces = ["--mount", "--net", "--pid", "--fork", "--kill-child"];
-    let arguments = [&namespaces[..], &["sh", script, "pathtwin.ipk"]].concat();
-    run("unshare", &arguments, folder.path());
+    let command = [&namespaces[..], &["sh", script], arguments].concat();
+    run("unshare", &command, folder);
 }
 
 /// A separate reader: the offset of each file's contents leads to its name.
@@ -154,13 +159,43 @@ fn the_blocks_of_an_apk_are_whole() {
 }
 
 /// `apk` of apk-tools 3, where it is installed: it is in no registry that the set-up uses.
-#[test]
-fn apk_installs_keeps_edited_files_and_removes() {
+fn real_apk() -> Option<String> {
     let apk = std::env::var("PATHTWIN_APK").unwrap_or_else(|_| "apk".to_owned());
-    if Command::new(&apk).arg("--version").output().is_err() {
+    let found = Command::new(&apk).arg("--version").output().is_ok();
+    if !found {
         eprintln!("skipped: no apk of apk-tools 3 (PATHTWIN_APK names one)");
+    }
+    found.then_some(apk)
+}
+
+/// With its scripts and services, as the test of the `.ipk` does.
+#[test]
+fn apk_installs_upgrades_and_removes_on_a_router() {
+    let Some(apk) = real_apk() else { return };
+    if !is_root() {
+        eprintln!("skipped: installing needs root");
         return;
     }
+    tool("busybox");
+    let folder = tempfile::tempdir().expect("make a folder");
+    // The newer one has another default, as a new version may.
+    let (first, mut newer) = (router("x86_64"), router("x86_64"));
+    let config = first
+        .tree
+        .files()
+        .find(|(path, _)| *path == openwrt::CONFIG);
+    let config = [config.expect("a config").1, b"# newer\n"].concat();
+    newer.tree.file(openwrt::CONFIG, config);
+    for (name, router) in [("pathtwin.apk", &first), ("newer.apk", &newer)] {
+        let package = apk::package(router, "x86_64", EPOCH).expect("pack");
+        fs::write(folder.path().join(name), &package.bytes).expect("write it");
+    }
+    on_a_router(&["pathtwin.apk", "newer.apk", &apk], folder.path());
+}
+
+#[test]
+fn apk_installs_keeps_edited_files_and_removes() {
+    let Some(apk) = real_apk() else { return };
     let folder = tempfile::tempdir().expect("make a folder");
     let here = folder.path();
     let package = apk::package(&router("x86_64"), "x86_64", EPOCH).expect("pack");

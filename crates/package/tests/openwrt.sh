@@ -2,14 +2,18 @@
 # Installs, uses, upgrades and removes a package for OpenWrt in a root like a router's, and compares
 # what is left.
 #
-# usage: as root, in new mount, network and PID namespaces: openwrt.sh PACKAGE.ipk
+# usage: as root, in new mount, network and PID namespaces:
+#   openwrt.sh PACKAGE.ipk
+#   openwrt.sh PACKAGE.apk NEWER.apk APK   by the apk of apk-tools 3; NEWER differs from PACKAGE
 #
 # The root is in memory: BusyBox as the shell and all commands, and, written for this test, as much
-# of OpenWrt's rc.common, functions.sh and procd as a service uses. The package is unpacked in the
+# of OpenWrt's rc.common, functions.sh and procd as a service uses. A PACKAGE.ipk is unpacked in the
 # steps of opkg, which no registry of the set-up has: archive, data, list, scripts.
 set -eu
 
 package=$(realpath "$1")
+newer=${2:+$(realpath "$2")}
+apk=${3-}
 busybox=$(command -v busybox)
 root=$(mktemp -d)
 
@@ -34,9 +38,10 @@ until_true() {
 listens() { ss --no-header --listening --tcp "sport = :$1" | grep -q .; }
 silent() { ! listens "$1"; }
 
-# Every file with its contents, and every folder, but what lasts only until the next boot.
+# Every file with its contents, and every folder, but what lasts only until the next boot, and the
+# lock of apk.
 listing() {
-	(cd "$root" && find . \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./tmp \) -prune -o \
+	(cd "$root" && find . \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./tmp -o -path ./lib/apk/db/lock \) -prune -o \
 		\( -type f -exec sha256sum {} + -o -type l -printf '%l  %p\n' -o -type d -printf 'folder  %p\n' \)) |
 		sort
 }
@@ -144,7 +149,7 @@ procd_kill() {
 }
 procd_add_reload_trigger() { :; }
 SH
-cp "$package" tmp/pathtwin.ipk
+[ -n "$apk" ] || cp "$package" tmp/pathtwin.ipk
 
 # opkg's steps, by the router's own commands. A config that its owner has edited stays, and the new
 # one is put beside it.
@@ -200,12 +205,36 @@ remove)
 	;;
 esac
 SH
-opkg() { here sh /tmp/opkg "$@" || fail "opkg $* failed"; }
+by_opkg() { here sh /tmp/opkg "$@" || fail "opkg $* failed"; }
 
+# The real apk, from outside as a builder of images runs it; it runs the scripts in the root.
+run_apk() {
+	# To apk, a root in memory is one that the next boot forgets.
+	"$apk" --root "$root" --arch x86_64 --allow-untrusted --no-network --no-cache --no-logfile \
+		--force-non-repository "$@" >"$root/tmp/apk.log" 2>&1 || fail "apk $*: $(cat "$root/tmp/apk.log")"
+}
+by_apk() {
+	case $1 in
+	install) run_apk add "$package" ;;
+	upgrade)
+		run_apk add "$newer"
+		grep -q newer etc/config/pathtwin.apk-new || fail "the config that came with the upgrade is not there"
+		;;
+	remove) run_apk del pathtwin ;;
+	esac
+}
+
+manager() { if [ -n "$apk" ]; then by_apk "$@"; else by_opkg "$@"; fi; }
+
+if [ -n "$apk" ]; then
+	# On a router, libc is a package.
+	"$apk" mkpkg --info name:libc --info version:1-r1 --info arch:noarch --output tmp/libc.apk
+	run_apk add --initdb "$root/tmp/libc.apk"
+fi
 listing >"$root/tmp/before"
 
 # As it comes, nothing is started.
-opkg install
+manager install
 here pathtwin --version
 [ -L etc/rc.d/S95pathtwin ] || fail "it is not enabled"
 silent 5301 || fail "it serves before anybody wanted it"
@@ -265,7 +294,7 @@ until_true test -s tmp/pathtwin.prom
 
 # An upgrade keeps key and config, and what the owner has disabled.
 here /etc/init.d/pathtwin disable
-opkg upgrade
+manager upgrade
 grep -q "option enabled '1'" etc/config/pathtwin || fail "the upgrade lost a setting"
 [ ! -L etc/rc.d/S95pathtwin ] || fail "the upgrade enabled it again"
 until_true listens 5301
@@ -273,14 +302,17 @@ measure
 until_true listens 5302
 [ -s etc/pathtwin/watch/watch.json ] || fail "the upgrade lost the state of the watch"
 
-opkg remove
+manager remove
 until_true silent 5301
 silent 5302 || fail "the watch is still there"
 [ ! -e usr/bin/pathtwin ] || fail "the program is still there"
 
 # The key, and the config that was edited, with the one that came with the upgrade beside it.
+# That one apk has removed with the package.
+new=./etc/config/pathtwin-opkg
+[ -z "$apk" ] || new=
 left=$(listing | comm -13 tmp/before - | sed 's/^[^ ]*  //' | sort | tr '\n' ' ')
-[ "$left" = "./etc/config/pathtwin ./etc/config/pathtwin-opkg ./etc/pathtwin ./etc/pathtwin/key ./etc/pathtwin/watch.toml " ] ||
+[ "$left" = "./etc/config/pathtwin ${new:+$new }./etc/pathtwin ./etc/pathtwin/key ./etc/pathtwin/watch.toml " ] ||
 	fail "left behind: $left"
 gone=$(listing | comm -23 tmp/before - | sed 's/^[^ ]*  //')
 [ -z "$gone" ] || fail "the router lost: $gone"

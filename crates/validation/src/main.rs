@@ -33,6 +33,7 @@ fn in_lab(part: &str) -> Result<ExitCode, Failure> {
     let part: Part = serde_json::from_str(part).context("read the part")?;
     match part {
         Part::Line(script) => script.run()?,
+        Part::Serve(script) => script.run()?,
         Part::Setting(setting) => setting.run()?,
         Part::Watch(script) => {
             let watched = serde_json::to_string(&script.run()?).context("write the result")?;

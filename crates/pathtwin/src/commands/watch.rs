@@ -35,9 +35,12 @@ pub(crate) fn watch(arguments: &Watch) -> Result<ExitCode, Failure> {
     let place = document::place(config.store.as_deref())?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let random = traffic::wire::key::random().context("draw a seed")?;
-    let paths = config.paths.len();
+    let paths = match config.paths.len() {
+        1 => "one path".to_owned(),
+        many => format!("{many} paths"),
+    };
     say(format_args!(
-        "watching {paths} paths; state in {}",
+        "watching {paths}; state in {}",
         config.state.display()
     ));
     daemon::run(Start {

@@ -73,18 +73,13 @@ fn one(number: usize, days: f64, seed: Seed) -> Result<Drawn, PathError> {
     let place = (number / OF * CHANGED) + number % OF;
     let is_changed = number % OF < CHANGED;
     let change = is_changed.then(|| change(place, &mut between));
-    // A congestion control that becomes cubic was another one before.
-    let cc = match &change {
-        Some(Change::Congestion(cc)) if cc == "cubic" => "bbr",
-        _ => "cubic",
-    };
     let name = format!("watch-{number}");
     let path = Drawing {
         rates: [rate, rate / uplink],
         rtt_ms: rtt,
         queue_ms,
         loss_percent: lost,
-        cc,
+        cc: "cubic",
     };
     let cell = path.cell(&name, Seed(number as u64 + 1))?;
     Ok(Drawn {
@@ -180,7 +175,7 @@ fn change(place: usize, between: &mut impl FnMut(f64, f64) -> f64) -> Change {
         },
         8 => Change::Loss(Direction::Up, between(0.006, 0.02)),
         9 => Change::Rate([1.0, 1.0 - between(0.06, 0.12)]),
-        10 => Change::Congestion("cubic".to_owned()),
+        10 => Change::Kernel,
         _ => Change::Rate([between(1.06, 1.12), 1.0]),
     }
 }
@@ -204,9 +199,10 @@ mod tests {
         for one in &drawn {
             assert!(one.cell.impossible().is_empty() && one.after().impossible().is_empty());
             let sysctl = one.planted.as_ref().and_then(|p| p.change.sysctl());
+            let is_of_host = |p: &Planted| p.change == Change::Kernel || sysctl.is_some();
             match &one.planted {
                 None => assert_eq!(one.after(), one.cell),
-                Some(_) => assert!((one.after() != one.cell) != sysctl.is_some()),
+                Some(planted) => assert!((one.after() != one.cell) != is_of_host(planted)),
             }
             // It must not be what it was.
             assert!(sysctl.is_none_or(|(_, cc)| cc != one.cell.ends.far.cc));

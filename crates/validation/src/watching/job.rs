@@ -5,7 +5,7 @@ use std::path::Path;
 use model::job::{Command, Exec};
 use serde::{Deserialize, Serialize};
 
-use super::{daemon, draw::Drawn, line};
+use super::{daemon, draw::Drawn, far, line, planted::Change};
 
 /// First argument of this program on the nodes of a path; the second is a [`Part`] as JSON.
 pub const IN_LAB: &str = "in-lab";
@@ -19,6 +19,8 @@ const REST_S: f64 = 600.0;
 pub enum Part {
     /// The line, on a router.
     Line(Box<line::Script>),
+    /// The far end, on the server.
+    Serve(far::Script),
     /// A setting of the far end that changes.
     Setting(line::Setting),
     /// The watch, on the client.
@@ -62,8 +64,13 @@ pub fn job(
         ))
     };
     let pathtwin = binaries.pathtwin.display().to_string();
-    let serve = [pathtwin.as_str(), "serve", "--open", "--user", "root"];
-    let mut commands = vec![on("server", serve.map(str::to_owned).to_vec())];
+    let planted = drawn.planted.as_ref();
+    let other_kernel = planted.filter(|planted| planted.change == Change::Kernel);
+    let serve = far::Script {
+        pathtwin: pathtwin.clone(),
+        other_kernel_at_s: other_kernel.map(|planted| planted.at_s),
+    };
+    let mut commands = vec![part("server", Part::Serve(serve))?];
     for router in ["near", "far"] {
         let script = line::Script {
             router: router.to_owned(),
@@ -72,7 +79,7 @@ pub fn job(
         };
         commands.push(part(router, Part::Line(Box::new(script)))?);
     }
-    let setting = drawn.planted.as_ref().and_then(|planted| {
+    let setting = planted.and_then(|planted| {
         let (name, value) = planted.change.sysctl()?;
         let (name, value) = (name.to_owned(), value.to_owned());
         Some(line::Setting {

@@ -39,10 +39,12 @@ pub enum Change {
     },
     /// The far end's default congestion control becomes this one.
     Congestion(String),
+    /// The far end boots another release of the kernel.
+    Kernel,
 }
 
 impl Change {
-    /// Makes the change in a path. That of a host's congestion control changes no line.
+    /// Makes the change in a path. That of a host changes no line.
     pub fn apply(&self, cell: &mut Cell) {
         for direction in [Direction::Down, Direction::Up] {
             let line = cell.path.line_mut(direction);
@@ -71,7 +73,7 @@ impl Change {
                     line.delay = line.delay.mul_f64(*delay);
                     line.rate = line.rate.map(|own| own.scaled(*rate));
                 }
-                Self::Loss(..) | Self::Congestion(_) => {}
+                Self::Loss(..) | Self::Congestion(_) | Self::Kernel => {}
             }
         }
     }
@@ -107,6 +109,7 @@ impl fmt::Display for Change {
                 )
             }
             Self::Congestion(cc) => write!(f, "far end's congestion control {cc}"),
+            Self::Kernel => f.write_str("far end's kernel"),
         }
     }
 }

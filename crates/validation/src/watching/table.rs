@@ -2,13 +2,15 @@
 
 use std::fmt::Write as _;
 
+use watch::message::{FactChange, FigureChange, Message};
+
 use super::score::{Outcome, poisson};
 
 /// The table, the counts, and the text of each false alarm.
 pub fn markdown(outcomes: &[Outcome]) -> String {
     let mut out = String::from(
         "| path | down / up Mbit/s | round trip ms | change | day | found after h | reports | \
-         figures of the first |\n|---|---|--:|---|--:|--:|--:|---|\n",
+         the first says |\n|---|---|--:|---|--:|--:|--:|---|\n",
     );
     for outcome in outcomes {
         row(&mut out, outcome);
@@ -32,20 +34,7 @@ fn row(out: &mut String, outcome: &Outcome) {
     let mbps = |rate: Option<model::units::Rate>| rate.map_or(0.0, model::units::Rate::mbps);
     let planted = outcome.drawn.planted.as_ref();
     let found = outcome.found();
-    let figures = found.first().map(|message| {
-        let figure = |change: &watch::message::FigureChange| {
-            let share = change
-                .change
-                .map_or_else(String::new, |c| format!(" {:+.0} %", 100.0 * c));
-            format!("{}{share}", change.name())
-        };
-        message
-            .figures
-            .iter()
-            .map(figure)
-            .collect::<Vec<_>>()
-            .join(", ")
-    });
+    let figures = found.first().map(|message| what(message));
     let hours = outcome.hours().map(|hours| format!("{hours:.1}"));
     let none = || "-".to_owned();
     let _ = writeln!(
@@ -65,6 +54,27 @@ fn row(out: &mut String, outcome: &Outcome) {
         found.len(),
         figures.unwrap_or_else(none),
     );
+}
+
+/// The changed figures of a report, or, if none changed, the changed facts.
+fn what(message: &Message) -> String {
+    let figure = |change: &FigureChange| {
+        let share = change.change.map_or_else(String::new, |c| match c {
+            1.0.. => format!(" {:.0} times as high", 1.0 + c),
+            _ => format!(" {:+.0} %", 100.0 * c),
+        });
+        format!("{}{share}", change.name())
+    };
+    let fact = |change: &FactChange| {
+        let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+        let (before, after) = (known(&change.before), known(&change.after));
+        format!("{} from {before} to {after}", change.fact)
+    };
+    let parts: Vec<String> = match message.figures.is_empty() {
+        false => message.figures.iter().map(figure).collect(),
+        true => message.facts.iter().map(fact).collect(),
+    };
+    parts.join(", ")
 }
 
 fn changes(out: &mut String, outcomes: &[Outcome]) {
