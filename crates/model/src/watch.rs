@@ -94,11 +94,7 @@ pub fn shift(before: Value, after: Value, share: Option<f64>) -> Text {
         }
         Some(share) if share >= 1.0 => {
             let times = Value::Ratio(1.0 + share);
-            text!(
-                "{shift}, {times} as high",
-                shift = shift,
-                times = times
-            )
+            text!("{shift}, {times} as high", shift = shift, times = times)
         }
         Some(share) => text!("{shift}, {by} higher", shift = shift, by = by(share)),
     }

@@ -21,8 +21,8 @@ pub struct Script {
 }
 
 impl Script {
-    /// Serves until the guest ends. At the time of the other kernel it is gone for as long as a boot
-    /// takes, and then serves under another release.
+    /// Serves until the guest ends. At the time of the other kernel it is gone for as long as a
+    /// boot takes, and then serves under another release.
     ///
     /// # Errors
     /// The server does not start, or ended by itself.
