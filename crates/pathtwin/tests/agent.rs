@@ -11,7 +11,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use common::{agent, server::Server, text};
+use common::{agent, emulated, native, server::Server, text};
 use model::{
     net::Direction,
     run::{Invalid, Run, Sample},
@@ -76,22 +76,6 @@ kind = 'http'
 bytes = 100_000
 duration_s = 1
 ";
-
-fn native() -> Command {
-    Command::new(agent("x86_64"))
-}
-
-/// The build for aarch64, in QEMU's user mode, on this host's kernel.
-fn emulated() -> Command {
-    let version = Command::new("qemu-aarch64").arg("--version").output();
-    assert!(
-        version.is_ok_and(|output| output.status.success()),
-        "no qemu-aarch64; run: scripts/setup test"
-    );
-    let mut command = Command::new("qemu-aarch64");
-    command.arg(agent("aarch64"));
-    command
-}
 
 /// Numbers of an ELF file for 64-bit little-endian processors (ELF-64 Object File Format 1.5).
 struct Elf(Vec<u8>);

@@ -56,6 +56,23 @@ pub fn agent(processor: &str) -> PathBuf {
     path
 }
 
+/// The agent for this processor.
+pub fn native() -> Command {
+    Command::new(agent("x86_64"))
+}
+
+/// The agent for aarch64, in QEMU's user mode, on this host's kernel.
+pub fn emulated() -> Command {
+    let version = Command::new("qemu-aarch64").arg("--version").output();
+    assert!(
+        version.is_ok_and(|output| output.status.success()),
+        "no qemu-aarch64; run: scripts/setup test"
+    );
+    let mut command = Command::new("qemu-aarch64");
+    command.arg(agent("aarch64"));
+    command
+}
+
 /// The kernel image.
 pub fn kernel() -> PathBuf {
     let output = pathtwin()
