@@ -110,6 +110,11 @@ pub fn loss_based_bps(cc: &str, loss: f64, rtt_s: f64, mss: f64) -> Option<f64> 
     Some(window_bps(window, mss, rtt_s))
 }
 
+/// Returns true if a congestion control is known as one that slows down at each loss.
+pub fn is_loss_based(cc: &str) -> bool {
+    loss_based_bps(cc, 0.5, 1.0, 1.0).is_some()
+}
+
 /// The loss that would limit a loss-based congestion control to a rate: the inverse of
 /// [`loss_based_bps`].
 pub fn loss_for_bps(cc: &str, rate_bps: f64, rtt_s: f64, mss: f64) -> Option<f64> {

@@ -23,7 +23,7 @@ pub use capacity::Capacity;
 pub use host::Host;
 pub use load::Load;
 pub use queue::{Overflow, Rises};
-pub use segments::{Segment, Segments, Share};
+pub use segments::{Lost, Segment, Segments, Share};
 pub use start::SlowStart;
 pub use steady::Steady;
 pub use sweep::{Above, Datagrams, Sweep};

@@ -114,3 +114,34 @@ fn a_run_without_a_third_point_says_nothing_of_segments() {
         .chain(findings.findings.iter().map(|f| &f.code));
     assert!(!all.any(|c| ["local-segment", "beyond"].contains(&c.as_str())));
 }
+
+/// Bug: on 2 of 20 drawn paths with loss beyond the third point, `local-segment` was found: BBR does
+/// not slow down at losses, filled the short queue before the third point, and its overflow counted.
+#[test]
+fn losses_beside_bbr_do_not_move_random_loss_to_another_segment() {
+    let lossy = Scene {
+        down: Line {
+            loss: 0.01,
+            ..Line::default()
+        },
+        ..Scene::default()
+    };
+    let mut run = with_third(&lossy, ThirdAnswers::Agent, 0.0, 0.0);
+    for sample in &mut run.samples {
+        let is_bbr = sample.key.cc.as_deref() == Some("bbr");
+        let Some((path, third)) = sample.probes.as_mut().zip(sample.third.as_mut()) else {
+            continue;
+        };
+        let (beyond, before) = (path.sent / 50, if is_bbr { path.sent / 20 } else { 0 });
+        path.n = path.sent - beyond - before;
+        third.n = third.sent - before;
+    }
+    assert!(
+        run.samples
+            .iter()
+            .any(|s| s.key.cc.as_deref() == Some("bbr"))
+    );
+    let findings = judge(&run);
+    assert!(!segments(&findings).is_empty(), "{}", findings.summary);
+    assert!(segments(&findings).iter().all(|code| *code == "beyond"));
+}

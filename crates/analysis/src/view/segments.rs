@@ -10,8 +10,8 @@ use model::{
     run::{Probes, Sample, Spread, StepKind},
 };
 
-use super::{DirectionView, View};
-use crate::{figures::added_us, share::share, summary};
+use super::{DirectionView, View, kind_of};
+use crate::{figures::added_us, models, share::share, summary};
 
 /// A path by segments under load in a direction.
 #[derive(Clone, Debug)]
@@ -38,6 +38,17 @@ pub struct Segment {
     pub lost: Share,
     /// Goodput of TCP, bit/s; absent where the segment alone cannot be loaded.
     pub goodput_bps: Option<Spread>,
+}
+
+/// Shares of the probes that are lost while no queue is full, by segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// From the near end to the third point.
+    pub near: Share,
+    /// From the third point to the far end.
+    pub beyond: Share,
+    /// Both together.
+    pub whole: Share,
 }
 
 /// A share with its 95 % interval.
@@ -95,6 +106,35 @@ impl View<'_> {
             None => stats::median(&idle).or_else(least),
         }
     }
+
+    /// Loss of the probes by segment, without that of full queues: while the path is idle, and
+    /// beside TCP that slows down at each loss. Where packets are lost at random, such TCP leaves
+    /// the queues empty; BBR does not slow down, and fills a short queue on the segment without
+    /// loss. Both directions count, because each probe crosses both. `None` without a third point.
+    pub fn lost_by_segment(&self) -> Option<Lost> {
+        let quiet = |s: &&Sample| match s.key.step {
+            StepKind::Idle => true,
+            StepKind::Tcp => models::is_loss_based(&kind_of(s).0),
+            _ => false,
+        };
+        let both: Vec<_> = self.samples().filter(quiet).filter_map(both).collect();
+        Lost::of(&both)
+    }
+}
+
+impl Lost {
+    /// From probes over the whole path and to the third point.
+    fn of(both: &[(&Probes, &Probes)]) -> Option<Self> {
+        let pieces = |of: fn(&(&Probes, &Probes)) -> (u64, u64)| both.iter().map(of).collect();
+        let whole: Vec<(u64, u64)> = pieces(|(path, _)| pieces_of(path));
+        let near: Vec<(u64, u64)> = pieces(|(_, third)| pieces_of(third));
+        let (whole, near) = (Share::of(&whole)?, Share::of(&near)?);
+        Some(Self {
+            near,
+            beyond: Share::beyond(whole, near),
+            whole,
+        })
+    }
 }
 
 impl DirectionView<'_> {
@@ -114,15 +154,8 @@ impl DirectionView<'_> {
             let values: Vec<f64> = added.iter().map(|all| all[part]).collect();
             summary::spread(&values, [0.0, f64::INFINITY])
         };
-        let tcp = self.tcp_samples();
-        let both: Vec<(&Probes, &Probes)> = tcp
-            .iter()
-            .filter_map(|s| Some((s.probes.as_ref()?, s.third.as_ref()?)))
-            .collect();
-        let pieces = |of: fn(&(&Probes, &Probes)) -> (u64, u64)| both.iter().map(of).collect();
-        let whole: Vec<(u64, u64)> = pieces(|(path, _)| pieces_of(path));
-        let near: Vec<(u64, u64)> = pieces(|(_, third)| pieces_of(third));
-        let (whole, near) = (Share::of(&whole)?, Share::of(&near)?);
+        let tcp = self.tcp_samples().into_iter();
+        let lost = Lost::of(&tcp.filter_map(both).collect::<Vec<_>>())?;
         let segment = |part, lost, goodput_bps| {
             Some(Segment {
                 added_us: spread(part)?,
@@ -133,9 +166,9 @@ impl DirectionView<'_> {
         let goodput = summary::spread(&load.goodputs, [0.0, f64::INFINITY]);
         Some(Segments {
             samples: load.samples.clone(),
-            whole: segment(0, whole, goodput)?,
-            near: segment(1, near, self.third_goodput_bps())?,
-            beyond: segment(2, Share::beyond(whole, near), None)?,
+            whole: segment(0, lost.whole, goodput)?,
+            near: segment(1, lost.near, self.third_goodput_bps())?,
+            beyond: segment(2, lost.beyond, None)?,
             idle_lost: self.third_idle_lost(),
         })
     }
@@ -156,6 +189,11 @@ impl DirectionView<'_> {
             .collect();
         Share::of(&pieces).map(|share| share.value)
     }
+}
+
+/// The probes of a sample over the whole path, and to the third point.
+fn both(sample: &Sample) -> Option<(&Probes, &Probes)> {
+    Some((sample.probes.as_ref()?, sample.third.as_ref()?))
 }
 
 /// Lost probes, and all probes.

@@ -1,6 +1,6 @@
 //! Common parts of the rules that say on which segment of the path delay or loss arises.
 
-use analysis::view::{DirectionView, Segment, Segments, Share};
+use analysis::view::{DirectionView, Lost, Segment, Segments, Share};
 use model::{
     findings::{EvidenceItem, Value},
     run::{Spread, ThirdAnswers},
@@ -15,7 +15,7 @@ use crate::{
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
 
-/// Share of probes lost under load from which the loss is located: below, the result depends on a
+/// Share of probes lost without a full queue from which the loss is located: below, the result depends on a
 /// few probes.
 const LOST: f64 = 0.003;
 /// Minimum share of datagrams lost below the capacity from which a path has loss that no queue
@@ -45,6 +45,8 @@ pub(super) enum Place {
 struct Fault {
     text: Text,
     near: f64,
+    /// Of loss: the shares that were lost.
+    lost: Option<Lost>,
 }
 
 /// Tests whether most of the faults of a direction arise on a segment.
@@ -72,7 +74,7 @@ pub(super) fn test(dir: &DirectionView, place: Place) -> Verdict {
         Place::Beyond => 1.0 - fault.near,
     };
     let signs = [share >= NEARLY_ALL, third.answers == ThirdAnswers::Agent];
-    let mut evidence = evidence(&segments);
+    let mut evidence = evidence(&segments, fault.lost);
     evidence.push(text_figure(text!("third point"), third.text()));
     confirmed(Strength::of(&signs), fault.text.clone(), evidence)
 }
@@ -93,32 +95,33 @@ fn faults(dir: &DirectionView, segments: &Segments) -> Vec<Fault> {
             beyond = time(segments.beyond.added_us.median)
         );
         let near = near / whole;
-        faults.push(Fault { text, near });
+        faults.push(Fault {
+            text,
+            near,
+            lost: None,
+        });
     }
     faults.extend(loss(dir));
     faults
 }
 
 /// Loss without a full queue, and its location. A queue that overflows under a load is a separate
-/// cause and adds its losses to the probes during the load of one direction: the direction with
-/// fewer losses shows the loss of all packets. Probes are lost in both directions, so both have the
-/// same verdict.
+/// cause. Probes are lost in both directions, so both have the same verdict.
 fn loss(dir: &DirectionView) -> Option<Fault> {
     let directions = dir.view.directions();
     let below = directions.iter().filter_map(|dir| dir.sweep());
     let known = below.map(|sweep| sweep.below.loss_interval().0);
     known.reduce(f64::max).filter(|lost| *lost > RANDOM)?;
-    let least = directions.iter().filter_map(|dir| dir.segments());
-    let least = least.min_by(|a, b| a.whole.lost.value.total_cmp(&b.whole.lost.value))?;
-    let (whole, near) = (least.whole.lost, least.near.lost);
-    (whole.value > LOST).then(|| Fault {
+    let lost = dir.view.lost_by_segment()?;
+    (lost.whole.value > LOST).then(|| Fault {
         text: text!(
             "of {lost} of the probes that are lost, {near} are lost before the third point and {beyond} beyond it",
-            lost = percent(whole.value),
-            near = percent(near.value),
-            beyond = percent(least.beyond.lost.value)
+            lost = percent(lost.whole.value),
+            near = percent(lost.near.value),
+            beyond = percent(lost.beyond.value)
         ),
-        near: near.value / whole.value,
+        near: lost.near.value / lost.whole.value,
+        lost: Some(lost),
     })
 }
 
@@ -151,11 +154,7 @@ fn unreliable(answers: ThirdAnswers, segments: &Segments) -> Option<Verdict> {
     })
 }
 
-fn evidence(segments: &Segments) -> Vec<EvidenceItem> {
-    let named = [
-        (text!("before the third point"), &segments.near),
-        (text!("beyond the third point"), &segments.beyond),
-    ];
+fn evidence(segments: &Segments, lost: Option<Lost>) -> Vec<EvidenceItem> {
     let mut all = vec![
         figure(
             text!("added by TCP"),
@@ -163,27 +162,49 @@ fn evidence(segments: &Segments) -> Vec<EvidenceItem> {
         )
         .bound(bloat::levels())
         .samples(&segments.samples),
-        figure(
-            text!("probes lost under load"),
-            Value::Share(segments.whole.lost.value),
-        )
-        .bound(bound::above(Value::Share(LOST))),
     ];
-    for (name, segment) in named {
-        all.extend(of_segment(name, segment, &segments.samples));
+    if let Some(lost) = lost {
+        all.push(
+            figure(
+                text!("probes lost without a full queue"),
+                Value::Share(lost.whole.value),
+            )
+            .bound(bound::above(Value::Share(LOST))),
+        );
+    }
+    let named = [
+        (
+            text!("before the third point"),
+            &segments.near,
+            lost.map(|lost| lost.near),
+        ),
+        (
+            text!("beyond the third point"),
+            &segments.beyond,
+            lost.map(|lost| lost.beyond),
+        ),
+    ];
+    for (name, segment, lost) in named {
+        all.extend(of_segment(name, segment, lost, &segments.samples));
     }
     all
 }
 
-fn of_segment(name: Text, segment: &Segment, samples: &[u32]) -> Vec<EvidenceItem> {
+/// The figures of a segment. Those that name the fault are decisive: of loss its share without a
+/// full queue, otherwise the delay.
+fn of_segment(
+    name: Text,
+    segment: &Segment,
+    lost: Option<Share>,
+    samples: &[u32],
+) -> Vec<EvidenceItem> {
     let added = text!("added {place}", place = name.clone());
-    let lost = text!("lost {place}", place = name.clone());
-    let mut all = vec![
-        text_figure(added, spread(&segment.added_us, Value::Us))
-            .samples(samples)
-            .decisive(),
-        text_figure(lost, share(segment.lost)).decisive(),
-    ];
+    let added = text_figure(added, spread(&segment.added_us, Value::Us)).samples(samples);
+    let share_of = text!("lost {place}", place = name.clone());
+    let mut all = match lost {
+        Some(lost) => vec![added, text_figure(share_of, share(lost)).decisive()],
+        None => vec![added.decisive(), text_figure(share_of, share(segment.lost))],
+    };
     if let Some(goodput) = &segment.goodput_bps {
         let name = text!("goodput {place}", place = name);
         all.push(text_figure(name, spread(goodput, Value::Bps)));
