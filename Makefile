@@ -139,6 +139,7 @@ bench: build kernel ## speed and cost, compared with ns-3, iperf3 and irtt
 
 .PHONY: packages
 packages: ## try the packages of make dist in bare systems, SUITES="bookworm trixie" (as root)
+	@scripts/setup packages
 	scripts/packages $(SUITES)
 
 .PHONY: slurm
@@ -173,7 +174,7 @@ attack: build ## every attack once, then random ones for MINUTES (default 60)
 
 .PHONY: setup
 setup: ## install everything that the other targets need
-	scripts/setup build kernel test bench fuzz lint real dist
+	scripts/setup build kernel test bench fuzz lint real dist packages
 
 .PHONY: build
 build: ## build the programs, optimised, into target/release
