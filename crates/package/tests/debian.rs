@@ -1,6 +1,6 @@
-//! Tests of the Debian packages, installed by dpkg into an overlay of this system, whose upper layer
-//! shows leftovers; the one for arm64 is unpacked and its program run in QEMU. `make build` builds
-//! the packed programs, `make dist` that for arm64.
+//! Tests of the Debian packages, installed by dpkg into an overlay of this system, whose upper
+//! layer shows leftovers; the one for arm64 is unpacked and its program run in QEMU. `make build`
+//! builds the packed programs, `make dist` that for arm64.
 
 #![allow(clippy::expect_used)]
 
