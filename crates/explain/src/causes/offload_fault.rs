@@ -39,6 +39,7 @@ pub(super) const CAUSE: Cause = Cause {
         CauseCode::UDP_SOCKET_DROPS,
         CauseCode::FQ_FLOW_LIMIT,
         CauseCode::POLICER,
+        CauseCode::REORDERING,
     ],
     depends_on: &[],
     test: Test::Direction(test),

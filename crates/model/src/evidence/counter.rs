@@ -48,13 +48,17 @@ pub enum CounterKind {
     TimeSqueezes,
     /// Packets dropped by a network device.
     DeviceDrops,
-    /// Packets dropped by a queue discipline.
+    /// Packets dropped by a queue discipline. Those that filters drop at the hooks of a device are
+    /// not in it: these hooks have no queue (Linux net/sched/sch_ingress.c).
     QueueDrops,
     /// Packets dropped by the limit of fq for one flow.
     FlowLimitDrops,
     /// Bytes waiting in a queue discipline (a gauge).
     Backlog,
 }
+
+/// Queue disciplines that hold filters and no packets.
+const HOOKS: [&str; 2] = ["clsact", "ingress"];
 
 impl CounterKind {
     /// The group of the counters.
@@ -95,13 +99,28 @@ impl CounterKind {
 
     /// Returns true if a counter of a document is of this kind.
     pub fn includes(self, name: &str) -> bool {
-        self.group().includes(name) && self.ends().iter().any(|end| name.ends_with(end))
+        let is_hook = || {
+            HOOKS
+                .iter()
+                .any(|kind| name.split('.').any(|part| part == *kind))
+        };
+        self.group().includes(name)
+            && self.ends().iter().any(|end| name.ends_with(end))
+            && !(self == Self::QueueDrops && is_hook())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Bug: packets dropped by a filter at the ingress of a device were drops of its queue.
+    #[test]
+    fn drops_of_a_filter_are_not_those_of_a_queue() {
+        for hook in ["clsact.clsact", "ingress.ingress"] {
+            assert!(!CounterKind::QueueDrops.includes(&format!("qdisc.eth0.{hook}.drops")));
+        }
+    }
 
     #[test]
     fn a_name_belongs_to_the_group_of_its_first_part() {

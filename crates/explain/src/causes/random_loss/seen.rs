@@ -1,6 +1,6 @@
 //! Non-congestive loss, as measured by UDP and TCP.
 
-use analysis::view::{DirectionView, Load, Sweep};
+use analysis::view::{Datagrams, DirectionView, Load, Sweep};
 use model::{
     findings::{EvidenceItem, Value},
     text,
@@ -19,6 +19,9 @@ const MIN_EVENTS: usize = 3;
 /// ... and their minimum share of all.
 const EMPTY: f64 = 0.6;
 
+/// Chance up to which TCP's losses are not those that steady datagrams have, too.
+const CHANCE: f64 = 0.01;
+
 /// Protocol with which the loss was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum From {
@@ -36,6 +39,8 @@ pub(super) struct Events {
     all: usize,
     /// Events per segment.
     rate: f64,
+    /// Segments sent.
+    segments: f64,
 }
 
 impl Events {
@@ -48,7 +53,18 @@ impl Events {
             empty: steady.events_within(limit),
             all: steady.events_us.len(),
             rate: steady.event_rate()?,
+            segments: steady.segments,
         })
+    }
+
+    /// Returns true if TCP loses more often than datagrams sent evenly below the capacity, beyond
+    /// chance: its bursts are lost, as by a policer or a short queue, and not packets at random. If
+    /// all packets have the same chance, each loss is one of TCP's with the share of its segments
+    /// (the conditional test of two Poisson means, Przyborowski and Wilenski, Biometrika 1940).
+    fn exceed(&self, below: &Datagrams) -> bool {
+        let losses = self.all as u64 + below.loss_runs.round() as u64;
+        let share = self.segments / (self.segments + below.sent);
+        stats::binomial_tail(self.all as u64, losses, share).is_some_and(|p| p < CHANCE)
     }
 
     /// Returns true if TCP lost packets without congestion.
@@ -94,6 +110,16 @@ pub(super) fn loss(
     }
     if below.loss_runs >= MIN_LOST && dir.overflow_below().is_none() {
         return Ok((below.loss_events(), From::Udp));
+    }
+    if let Some(events) = events.filter(|e| e.exceed(below)) {
+        return Err(ruled_out(text!(
+            "TCP loses packets {all} times in {segments} segments, UDP at up to {below} {lost} times in {sent} datagrams: the losses come with TCP's bursts",
+            all = events.all,
+            segments = whole(events.segments),
+            below = rate(sweep.below_bps),
+            lost = whole(below.loss_runs),
+            sent = whole(below.sent)
+        )));
     }
     if let Some(events) = events.filter(|e| e.show_loss()) {
         return Ok((events.rate, From::Tcp));
@@ -150,5 +176,40 @@ pub(super) fn loss(
             text!("too few datagrams were sent to detect so small a loss"),
             longer(),
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exceeds(all: usize, segments: f64, loss_runs: f64, sent: f64) -> bool {
+        let events = Events {
+            empty: all,
+            all,
+            rate: all as f64 / segments,
+            segments,
+        };
+        events.exceed(&Datagrams {
+            sent,
+            loss_runs,
+            ..Datagrams::default()
+        })
+    }
+
+    /// Bug: behind a policer, TCP lost packets 17 times in 2,133 segments with an empty queue, and
+    /// datagrams below its rate never: `random-loss` was found, and BBR advised.
+    #[test]
+    fn losses_of_tcp_alone_are_not_random() {
+        assert!(exceeds(17, 2_133.0, 0.0, 1_572.0));
+        assert!(exceeds(12, 5_650.0, 1.0, 4_517.0));
+    }
+
+    #[test]
+    fn losses_as_frequent_as_those_of_datagrams_may_be_random() {
+        assert!(!exceeds(17, 2_133.0, 12.0, 1_572.0));
+        // Of 1 %, 100 datagrams lose none with a chance of a third.
+        assert!(!exceeds(17, 2_133.0, 0.0, 100.0));
+        assert!(!exceeds(0, 2_133.0, 0.0, 1_572.0));
     }
 }
