@@ -115,8 +115,9 @@ fn a_run_without_a_third_point_says_nothing_of_segments() {
     assert!(!all.any(|c| ["local-segment", "beyond"].contains(&c.as_str())));
 }
 
-/// Bug: on 2 of 20 drawn paths with loss beyond the third point, `local-segment` was found: BBR does
-/// not slow down at losses, filled the short queue before the third point, and its overflow counted.
+/// Bug: on 2 of 20 drawn paths with loss beyond the third point, `local-segment` was found: BBR
+/// does not slow down at losses, filled the short queue before the third point, and its overflow
+/// counted.
 #[test]
 fn losses_beside_bbr_do_not_move_random_loss_to_another_segment() {
     let lossy = Scene {

@@ -15,8 +15,8 @@ use crate::{
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
 
-/// Share of probes lost without a full queue from which the loss is located: below, the result depends on a
-/// few probes.
+/// Share of probes lost without a full queue from which the loss is located: below, the result
+/// depends on a few probes.
 const LOST: f64 = 0.003;
 /// Minimum share of datagrams lost below the capacity from which a path has loss that no queue
 /// causes.
