@@ -396,6 +396,55 @@ fn the_page_names_the_limit_and_passes_an_accessibility_checker() {
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);
 }
 
+/// Steps of a flow with a constant rate: ms, and the bytes since the step before. `every` ms, from
+/// `phase` until `end`; each step is `growth` times as long as the one before, as the messages of
+/// ndt7 are.
+fn steps(mbps: f64, [every, growth, phase, end]: [f64; 4]) -> Vec<[f64; 2]> {
+    let (mut at, mut every, mut found) = (phase, every, Vec::new());
+    while at <= end {
+        // Mbit/s are 125 bytes a ms.
+        found.push([at, 125.0 * mbps * every]);
+        every *= growth;
+        at += every;
+    }
+    found
+}
+
+/// Bug: the first step after the first two seconds counted whole, though a part of its bytes had
+/// come before: with steps of 250 ms, one flow was 1.5 % too high on average.
+#[test]
+fn a_constant_rate_is_shown_exactly_at_any_phase_of_the_steps() {
+    let served = Served::start(&["--open"]);
+    let mut browser = Browser::start();
+    browser.visit(&format!("http://{}/", served.address), DESK);
+    let mut shown = |flows: &[Vec<[f64; 2]>]| {
+        let flows = serde_json::to_string(flows).unwrap();
+        let mbps = browser.value(&format!("window.pathtwinSpeed.goodput({flows})"));
+        mbps.as_f64().unwrap_or(f64::NAN)
+    };
+    let mut is = |mbps: f64, flows: &[Vec<[f64; 2]>]| {
+        let found = shown(flows);
+        assert!((found / mbps - 1.0).abs() < 1e-9, "{found} of {mbps}");
+    };
+    for phase in [0.0, 3.0, 61.0, 124.9, 200.0, 249.0] {
+        for [every, growth] in [[1.7, 1.0], [250.0, 1.0], [900.0, 1.0], [20.0, 1.1]] {
+            is(48.0, &[steps(48.0, [every, growth, phase, 10_000.0])]);
+        }
+        // Flows of different rates, of which one begins later and one ends earlier.
+        let four = [
+            steps(7.0, [250.0, 1.0, phase, 10_000.0]),
+            steps(11.0, [250.0, 1.0, 250.0 - phase, 9_300.0]),
+            steps(1.0, [400.0, 1.0, 10.0, 10_100.0]),
+            steps(20.0, [20.0, 1.1, 180.0 + phase, 11_000.0]),
+        ];
+        is(39.0, &four);
+    }
+    // A flow that never sent, and one that ended before anything counts.
+    let one = steps(48.0, [250.0, 1.0, 250.0, 10_000.0]);
+    is(48.0, &[one, vec![], steps(5.0, [250.0, 1.0, 0.0, 1_900.0])]);
+    assert!(shown(&[]).is_nan() && shown(&[vec![[1.0, 1.0]], vec![]]).is_nan());
+}
+
 /// Returns true if this user may give a socket that congestion control.
 fn may_use(cc: &str) -> bool {
     let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -35,7 +35,7 @@
     return () => { clearInterval(timer); socket.close(); return { rtts, lags }; };
   };
 
-  // One connection: bytes by the ms, and the server's last measurement.
+  // One connection: its bytes by the ms, and the server's last measurement.
   const download = (cc, steps, last) => new Promise((done, failed) => {
     const socket = new WebSocket(address(`ndt/v7/download?cc=${cc}`), PROTOCOL);
     socket.binaryType = 'arraybuffer';
@@ -54,17 +54,20 @@
     const piece = new Uint8Array(1 << 16);
     for (let i = 0; i < piece.length; i += 1) piece[i] = Math.random() * 256;
     let open = false;
+    let begun = 0;
     let bytes = 0;
     socket.onmessage = (event) => {
       const said = JSON.parse(event.data);
+      const { ElapsedTime: us, NumBytes: all } = said.AppInfo;
       last.push(said);
-      // What the server has, not what the browser has taken.
-      steps.push([performance.now(), said.AppInfo.NumBytes - bytes]);
-      bytes = said.AppInfo.NumBytes;
+      // What the server has, by its clock, not what the browser has taken.
+      steps.push([begun + us / 1000, all - bytes]);
+      bytes = all;
     };
     socket.onopen = () => {
       open = true;
-      const end = performance.now() + 10000;
+      begun = performance.now();
+      const end = begun + 10000;
       const more = () => {
         if (socket.readyState !== 1) return;
         if (performance.now() > end) { socket.close(); return; }
@@ -76,22 +79,38 @@
     socket.onclose = () => (open ? done() : failed(new Error(text.refused)));
   });
 
-  // Goodput in Mbit/s without the first two seconds, in which TCP finds its rate.
-  const goodput = (steps) => {
-    const from = steps[0][0] + 2000;
-    const counted = steps.filter(([at]) => at > from);
-    const until = steps[steps.length - 1][0];
-    const bytes = counted.reduce((sum, [, n]) => sum + n, 0);
-    return until > from ? (bytes * 8) / (until - from) / 1000 : NaN;
+  // Bytes of a flow until a time. Those of a step came evenly since the step before.
+  const arrived = (steps, time) => {
+    let [[before]] = steps;
+    let bytes = 0;
+    for (const [at, n] of steps) {
+      if (at > time) return bytes + (n * (time - before)) / (at - before);
+      before = at;
+      bytes += n;
+    }
+    return bytes;
+  };
+
+  // Goodput in Mbit/s of flows, each a list of times in ms and the bytes since the time before,
+  // without the first two seconds, in which TCP finds its rate. From the first step after them to
+  // the last: the bytes of that first step came partly earlier. Flows have their steps at different
+  // times, so that it is from the latest first step to the earliest last one, while all flows run.
+  const goodput = (flows) => {
+    const begun = flows.filter((steps) => steps.length);
+    const warm = Math.min(...begun.map((steps) => steps[0][0])) + 2000;
+    const counted = begun.filter((steps) => steps[steps.length - 1][0] > warm);
+    const from = Math.max(...counted.map((steps) => steps.find(([at]) => at > warm)[0]));
+    const until = Math.min(...counted.map((steps) => steps[steps.length - 1][0]));
+    const bytes = counted.reduce((sum, steps) => sum + arrived(steps, until) - arrived(steps, from), 0);
+    return counted.length && until > from ? (bytes * 8) / (until - from) / 1000 : NaN;
   };
 
   const load = async (direction, cc, flows) => {
     const stop = await probes();
-    const steps = [];
-    const lasts = Array.from({ length: flows }, () => []);
-    await Promise.all(lasts.map((last) => direction(cc, steps, last)));
+    const steps = Array.from({ length: flows }, () => []);
+    const lasts = steps.map(() => []);
+    await Promise.all(lasts.map((last, flow) => direction(cc, steps[flow], last)));
     const { rtts, lags } = stop();
-    steps.sort((a, b) => a[0] - b[0]);
     const infos = lasts.map((last) => last[last.length - 1]).filter((m) => m && m.TCPInfo);
     return { mbps: goodput(steps), rtt: median(rtts), lag: median(lags), infos };
   };
@@ -173,5 +192,5 @@
       .catch((error) => say(error.message))
       .finally(() => { button.disabled = false; });
   });
-  window.pathtwinSpeed = { verdict, run, running: null };
+  window.pathtwinSpeed = { goodput, verdict, run, running: null };
 })();
