@@ -10,10 +10,10 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
     path::PathBuf,
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
 };
 
-use browser::{Browser, Viewport, axe};
+use browser::{Browser, Viewport};
 use common::{pathtwin, text};
 
 const DESK: Viewport = Viewport {
@@ -21,6 +21,23 @@ const DESK: Viewport = Viewport {
     height: 900,
     dark: false,
 };
+const PHONE: Viewport = Viewport {
+    width: 390,
+    height: 844,
+    dark: false,
+};
+const VIEWPORTS: [(&str, Viewport); 4] = [
+    ("desk", DESK),
+    ("dark", Viewport { dark: true, ..DESK }),
+    ("phone", PHONE),
+    (
+        "phone dark",
+        Viewport {
+            dark: true,
+            ..PHONE
+        },
+    ),
+];
 
 /// A server with its speed test.
 struct Served {
@@ -30,16 +47,13 @@ struct Served {
 
 impl Served {
     fn start(arguments: &[&str]) -> Self {
-        let mut child = pathtwin()
-            .args([
-                "serve",
-                "--port",
-                "0",
-                "--listen",
-                "127.0.0.1",
-                "--web",
-                "0",
-            ])
+        Self::start_by(pathtwin(), "127.0.0.1", arguments)
+    }
+
+    /// By a command that is the program, at one of its addresses.
+    fn start_by(mut command: Command, listen: &str, arguments: &[&str]) -> Self {
+        let mut child = command
+            .args(["serve", "--port", "0", "--listen", listen, "--web", "0"])
             .args(arguments)
             .stderr(Stdio::piped())
             .spawn()
@@ -330,11 +344,11 @@ fn nothing_is_moved_without_the_token_or_beyond_the_limits() {
 fn the_page_names_the_limit_and_passes_an_accessibility_checker() {
     let served = Served::start(&["--open", "--max-rate", "50mbit"]);
     let mut browser = Browser::start();
-    for page in ["/", "/?lang=zh-CN"] {
-        browser.visit(&format!("http://{}{page}", served.address), DESK);
-        browser.value(&format!("{}; 1", axe()));
-        let found = browser.value("axe.run(document).then(r => r.violations.map(v => v.id))");
-        assert_eq!(found.as_array().unwrap().len(), 0, "{found}");
+    for (name, viewport) in VIEWPORTS {
+        for page in ["/", "/?lang=zh-CN"] {
+            let url = format!("http://{}{page}", served.address);
+            browser.check(&format!("{name} {page}"), &url, viewport);
+        }
     }
     for (figures, verdict) in [
         (
@@ -394,6 +408,59 @@ fn the_page_names_the_limit_and_passes_an_accessibility_checker() {
     let refused = |error: &String| error.contains("ndt/v7/download?cc=") && can.len() < 2;
     browser.errors.retain(|error| !refused(error));
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);
+}
+
+#[test]
+fn the_keyboard_reaches_the_button_with_visible_focus_and_starts_the_test() {
+    let served = Served::start(&["--open", "--max-rate", "50mbit"]);
+    let mut browser = Browser::start();
+    for page in ["/", "/?lang=zh-CN"] {
+        browser.visit(&format!("http://{}{page}", served.address), DESK);
+        // The other language is in the header, and the table can be scrolled.
+        let mut reached = Vec::new();
+        for _ in 0..3 {
+            browser.press("Tab", false);
+            let shown = browser.value(
+                "(() => {
+                    const at = document.activeElement;
+                    const style = getComputedStyle(at);
+                    const visible = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2;
+                    return `${at.id || at.className || at.localName}${visible ? '' : ' invisible'}`;
+                })()",
+            );
+            reached.push(shown.as_str().unwrap().to_owned());
+        }
+        assert_eq!(reached, ["a", "start", "wide"], "{page}");
+        browser.press("Tab", true);
+        browser.press("Enter", false);
+        browser.until("window.pathtwinSpeed.running !== null");
+        browser.until("document.getElementById('status').textContent !== ''");
+        assert_eq!(
+            browser.value("document.getElementById('start').disabled"),
+            true
+        );
+        assert!(browser.errors.is_empty(), "{page}: {:?}", browser.errors);
+    }
+}
+
+#[test]
+fn the_sign_in_page_passes_an_accessibility_checker() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let served = Served::start(&["--key", &file("key"), "--web-token", &file("token")]);
+    let mut browser = Browser::start();
+    for (name, viewport) in VIEWPORTS {
+        for page in ["/", "/?lang=zh-CN"] {
+            let url = format!("http://{}{page}", served.address);
+            browser.check(&format!("{name} {page}"), &url, viewport);
+            let field = browser.value("document.querySelectorAll('#token').length");
+            assert_eq!(field, 1, "{name} {page}");
+        }
+    }
+    // The page after a wrong token.
+    browser.value("document.getElementById('token').value = 'x'; document.forms[0].submit()");
+    browser.until("document.querySelector('[role=alert]') !== null");
+    browser.accessible("wrong token", PHONE);
 }
 
 /// Steps of a flow with a constant rate: ms, and the bytes since the step before. `every` ms, from

@@ -37,6 +37,11 @@ pub struct Viewport {
 
 impl Browser {
     pub fn start() -> Self {
+        Self::start_by(&[])
+    }
+
+    /// By a command that executes another one, such as `ip netns exec NAME`.
+    pub fn start_by(command: &[&str]) -> Self {
         let profile = tempfile::tempdir().unwrap();
         // The program expects its pipe as descriptors 3 and 4. Without a separate sandbox it also
         // runs as root and in containers; the pages are ours.
@@ -46,6 +51,7 @@ impl Browser {
                 "exec \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null",
                 "sh",
             ])
+            .args(command)
             .arg(chromium())
             .args([
                 "--headless=new",
@@ -126,10 +132,15 @@ impl Browser {
     pub fn press(&mut self, key: &str, shift: bool) {
         for kind in ["keyDown", "keyUp"] {
             let modifiers = if shift { 8 } else { 0 };
-            let text = if key.chars().count() == 1 { key } else { "" };
+            let text = match key {
+                "Enter" => "\r",
+                _ if key.chars().count() == 1 => key,
+                _ => "",
+            };
             // Focus moves by the number that Windows has for the key, not by its name.
             let number = match key {
                 "Tab" => 9,
+                "Enter" => 13,
                 "ArrowRight" => 39,
                 _ => 0,
             };
@@ -137,6 +148,33 @@ impl Browser {
                 "modifiers": modifiers, "windowsVirtualKeyCode": number});
             self.call("Input.dispatchKeyEvent", event);
         }
+    }
+
+    /// Opens a page of a server, which must fit the window and pass the accessibility checker
+    /// without an error on the console. A page may be refused by its status, which is one.
+    pub fn check(&mut self, name: &str, url: &str, viewport: Viewport) {
+        self.visit(url, viewport);
+        self.accessible(name, viewport);
+        let is_status = |error: &String| error.contains("status of 401");
+        self.errors.retain(|error| !is_status(error));
+        assert!(self.errors.is_empty(), "{name}: {:?}", self.errors);
+    }
+
+    /// Asserts that the page fits the window and passes the accessibility checker.
+    pub fn accessible(&mut self, name: &str, viewport: Viewport) {
+        let wide = self.value("document.documentElement.scrollWidth").as_u64();
+        assert!(
+            wide.unwrap() <= u64::from(viewport.width),
+            "{name}: {wide:?} pixels"
+        );
+        self.value("document.querySelectorAll('details').forEach(d => { d.open = true })");
+        self.value(&format!("{}; 1", axe()));
+        let found = self.value(
+            "axe.run(document).then(r => r.violations.map(v =>
+                `${v.impact} ${v.id}: ${v.nodes.slice(0, 3).map(n => n.html + ' ' + n.failureSummary).join(' | ')}`))",
+        );
+        let found = found.as_array().unwrap();
+        assert!(found.is_empty(), "{name}: {found:#?}");
     }
 
     /// The whole page as PNG, or the part between two pixel rows.

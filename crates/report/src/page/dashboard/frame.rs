@@ -20,6 +20,15 @@ use crate::{
 
 /// A page with its title and content. `here`: the link of its entry in the navigation.
 pub(super) fn page(frame: &Frame, title: &str, here: &str, body: &Markup) -> String {
+    framed(frame, title, here, (body, true))
+}
+
+/// A page without the script, which a reader without the token may not have.
+pub(super) fn page_without_script(frame: &Frame, title: &str, body: &Markup) -> String {
+    framed(frame, title, "", (body, false))
+}
+
+fn framed(frame: &Frame, title: &str, here: &str, (body, script): (&Markup, bool)) -> String {
     let words = Words::new(frame.lang);
     let (other, tag, name) = match frame.lang {
         Lang::English => (Lang::SimplifiedChinese, "zh-CN", "中文"),
@@ -43,7 +52,7 @@ pub(super) fn page(frame: &Frame, title: &str, here: &str, body: &Markup) -> Str
                 title { (title) }
                 link rel="stylesheet" href="/style.css";
                 link rel="icon" href="data:,";
-                script src="/live.js" defer {}
+                @if script { script src="/live.js" defer {} }
             }
             body {
                 a.skip href="#main" { (words.label(dashboard::skip())) }

@@ -3,7 +3,10 @@
 use maud::html;
 use model::text::Text;
 
-use super::{Frame, frame::page};
+use super::{
+    Frame,
+    frame::{page, page_without_script},
+};
 use crate::page::words::{Words, label::dashboard};
 
 /// The sign-in page. `wrong`: the submitted token was wrong.
@@ -19,7 +22,7 @@ pub fn sign_in(wrong: bool, frame: &Frame) -> String {
             button type="submit" { (words.label(dashboard::enter())) }
         }
     };
-    page(frame, "pathtwin", "", &body)
+    page_without_script(frame, "pathtwin", &body)
 }
 
 /// A page of one sentence, such as an error.
