@@ -4,8 +4,13 @@
 #![allow(clippy::expect_used)]
 
 mod agent;
+#[cfg(feature = "page")]
+#[path = "../browser/mod.rs"]
+mod browser;
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(feature = "page")]
+mod live;
 mod metrics;
 
 use std::{
