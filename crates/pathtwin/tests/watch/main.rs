@@ -9,6 +9,7 @@ mod agent;
 mod browser;
 #[path = "../common/mod.rs"]
 mod common;
+mod kills;
 #[cfg(feature = "page")]
 mod live;
 mod metrics;
@@ -123,53 +124,6 @@ fn a_watch_reports_to_its_manager_probes_and_ends_on_a_signal() {
     assert!(status.success(), "{status}");
     let reach = &state(&state_folder).expect("a state")["paths"]["loop"]["reach"];
     assert_eq!(reach["failures"], 0, "{reach}");
-}
-
-/// How often a watch is killed; `PATHTWIN_WATCH_KILLS=200` for more.
-fn kills() -> u64 {
-    let given = std::env::var("PATHTWIN_WATCH_KILLS").ok();
-    given.and_then(|n| n.parse().ok()).unwrap_or(20)
-}
-
-#[test]
-fn a_killed_watch_leaves_a_complete_state_and_the_next_continues() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let key = folder.path().join("key");
-    let server = Server::start(pathtwin(), &key, &[]);
-    let config = config(folder.path(), &server, &key, "");
-    let socket = folder.path().join("none");
-    let state_folder = folder.path().join("state");
-    let (mut charged, mut loaded, mut in_load) = (0, Value::Null, 0);
-    for round in 0..kills() {
-        let is_due = round % 3 == 2 && make_a_load_due(&state_folder);
-        let mut watch = start(&config, &socket);
-        // Times spread over the first 1.2 s, in which it opens, charges and probes; and where a
-        // load is due, over the second and more after the two in which it watches the line.
-        let ms = match is_due {
-            true => 2000 + 83 * (round / 3 % 19),
-            false => 20 + 97 * (round % 12) + 5 * (round / 12),
-        };
-        std::thread::sleep(Duration::from_millis(ms));
-        watch.kill().expect("kill it");
-        watch.wait().expect("it is gone");
-        let Some(state) = state(&state_folder) else {
-            continue;
-        };
-        let all: u64 = state["ledger"].as_object().map_or(0, |months| {
-            months
-                .values()
-                .filter_map(|month| month["all"].as_u64())
-                .sum()
-        });
-        assert!(all >= charged, "{all} bytes charged, and {charged} before");
-        let of_last = state["paths"]["loop"]["load_us"].clone();
-        // Its bytes were charged, and it did not end.
-        in_load += u64::from(all - charged > 10_000_000 && of_last == loaded);
-        (charged, loaded) = (all, of_last);
-    }
-    println!("{} kills, {in_load} of them during a load", kills());
-    assert!(in_load > 0, "no load was interrupted");
-    assert!(!state_folder.join("watch.damaged").exists());
 }
 
 /// Sets the time of the next load to now in the state of a watch that does not run.
