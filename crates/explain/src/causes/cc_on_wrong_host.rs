@@ -54,8 +54,7 @@ fn test(dir: &DirectionView) -> Verdict {
             text!("facts of both hosts"),
         );
     };
-    let loss_based = |cc: &str| models::loss_based_bps(cc, 0.01, 0.1, 1448.0).is_some();
-    if !loss_based(&sends) || loss_based(&receives) {
+    if !models::is_loss_based(&sends) || models::is_loss_based(&receives) {
         return ruled_out(text!(
             "the sender uses {sends}, the receiver's default is {receives}",
             sends = sends.as_str(),

@@ -86,7 +86,7 @@ fn test(dir: &DirectionView) -> Verdict {
     let Some(carries) = dir.payload_capacity_bps(&load) else {
         return no_capacity(dir);
     };
-    if models::loss_based_bps(&load.cc, 0.01, 0.1, 1448.0).is_none() {
+    if !models::is_loss_based(&load.cc) {
         return ruled_out(text!("{cc} is not known to be loss-based", cc = &load.cc));
     }
     if let Some(filled) = dir.utilization(&load).filter(|f| *f >= FULL) {

@@ -95,8 +95,7 @@ fn a_killed_watch_leaves_a_complete_state_and_the_next_continues() {
             false => 20 + 97 * (round % 12) + 5 * (round / 12),
         };
         std::thread::sleep(Duration::from_millis(ms));
-        watch.kill().expect("kill it");
-        watch.wait().expect("it is gone");
+        stop(&mut watch);
         let Some(state) = state(&state_folder) else {
             continue;
         };
