@@ -78,6 +78,24 @@ fn point(next: Instant, marks: [Instant; 2], before: Option<Instant>) -> Instant
 }
 
 fn queue_sample(stats: &tc::QdiscStats) -> QueueSample {
+    if let Some(QdiscExtra::Path {
+        bytes,
+        packets,
+        drops,
+        qlen,
+        backlog_bytes,
+        ..
+    }) = stats.extra
+    {
+        return QueueSample {
+            backlog_bytes: u64::from(backlog_bytes),
+            packets_waiting: u64::from(qlen),
+            bytes,
+            packets,
+            drops: u64::from(drops),
+            ..QueueSample::default()
+        };
+    }
     let (marks, delay_us, delay_l4s_us) = match stats.extra {
         Some(QdiscExtra::Codel {
             ecn_mark,
@@ -100,7 +118,9 @@ fn queue_sample(stats: &tc::QdiscStats) -> QueueSample {
             ..
         }) => (ecn_mark, delay_c_us, delay_l_us),
         Some(QdiscExtra::Red { marked, .. }) => (marked, 0, 0),
-        Some(QdiscExtra::Netem { .. } | QdiscExtra::Fq { .. }) | None => (0, 0, 0),
+        Some(QdiscExtra::Netem { .. } | QdiscExtra::Fq { .. } | QdiscExtra::Path { .. }) | None => {
+            (0, 0, 0)
+        }
     };
     QueueSample {
         backlog_bytes: u64::from(stats.backlog_bytes),
@@ -127,6 +147,10 @@ pub(crate) fn losses(bed: &Testbed) -> anyhow::Result<Vec<LossTruth>> {
                     (s.packets + u64::from(s.drops), u64::from(s.drops))
                 })
             }
+            LossCounter::Path => {
+                let stats = tc::stats(&mut nl, Some(stage.device))?;
+                stats.iter().find_map(lost).unwrap_or_default()
+            }
             LossCounter::Ingress => action(&mut nl, stage.device, Hook::Ingress)?,
             LossCounter::Egress => action(&mut nl, stage.device, Hook::Egress)?,
         };
@@ -138,6 +162,14 @@ pub(crate) fn losses(bed: &Testbed) -> anyhow::Result<Vec<LossTruth>> {
         });
     }
     Ok(all)
+}
+
+/// Packets that have left the queue of a `path`, and those of them that were lost.
+fn lost(stats: &tc::QdiscStats) -> Option<(u64, u64)> {
+    match stats.extra {
+        Some(QdiscExtra::Path { packets, lost, .. }) => Some((packets, lost)),
+        _ => None,
+    }
 }
 
 /// Packets that an action processed, and packets it dropped.

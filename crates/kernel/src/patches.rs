@@ -88,6 +88,14 @@ pub(super) const FILES: &[(&str, &str)] = &[
         "0019-um-vdso-clock.patch",
         include_str!("../patches/0019-um-vdso-clock.patch"),
     ),
+    (
+        "0020-path-qdisc.patch",
+        include_str!("../patches/0020-path-qdisc.patch"),
+    ),
+    (
+        "0021-veth-forward.patch",
+        include_str!("../patches/0021-veth-forward.patch"),
+    ),
 ];
 
 /// One line of the series.

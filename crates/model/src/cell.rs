@@ -8,6 +8,7 @@ mod check;
 mod collect;
 pub mod default;
 mod end;
+mod engine;
 mod field;
 mod kernel;
 mod line;
@@ -22,6 +23,7 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::{Deserialize, Serialize};
 
 pub use end::{End, EndQdisc, Ends};
+pub use engine::PathEngine;
 pub use field::{Field, Table};
 pub use kernel::KernelName;
 pub use line::{loss_rule, quantiles_rule, steps_alone_rule};
@@ -65,6 +67,9 @@ pub struct Cell {
     /// Kernel image that runs it; absent = the lab's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelName>,
+    /// How the path is made.
+    #[serde(default, skip_serializing_if = "PathEngine::is_default")]
+    pub engine: PathEngine,
     /// The path between the two ends.
     pub path: LabPath,
     /// The tunnel, if any.

@@ -10,6 +10,7 @@ use sys::{
 };
 
 use crate::{
+    build,
     plan::{DEVICES, Plan, Stage},
     queues::{self, AttachedQueue, Timers},
 };
@@ -37,6 +38,7 @@ pub fn alter(
     (before, after): (&Cell, &Cell),
     timers: Timers,
 ) -> Result<(), AlterError> {
+    let (before, after) = (&as_built(before, timers), &as_built(after, timers));
     let plan = Plan::new(before, timers);
     // Settings of the ends, such as buffers that fit the path, are those it was built with.
     if plan.links != Plan::new(after, timers).links || !alike(before, after) {
@@ -61,10 +63,19 @@ pub fn alter(
                     |cell: &Cell| queues::delay(cell.path.line(direction), cell.seed, direction);
                 replace(nl, index, &of(before), &of(after))?;
             }
+            Stage::Path(direction) => path(nl, index, direction, (before, after))?,
             Stage::Wire | Stage::End | Stage::Tunnel(_) | Stage::Local(_) | Stage::Router => {}
         }
     }
     Ok(())
+}
+
+/// The cell of a path that was built on this kernel.
+fn as_built(cell: &Cell, timers: Timers) -> Cell {
+    Cell {
+        engine: build::engine_in_use(cell, timers),
+        ..cell.clone()
+    }
 }
 
 /// Returns true if all but what [`alter`] changes is the same: policers and periodic losses are
@@ -117,6 +128,27 @@ fn bottleneck(
             let of = |line| queues::bottleneck(line, mtu, timers);
             renew(nl, device, &of(before), &of(after))
         }
+    }
+}
+
+/// A discipline whose queue stays as it is is changed in place, and its random numbers go on.
+fn path(
+    nl: &mut Netlink,
+    device: u32,
+    direction: Direction,
+    (before, after): (&Cell, &Cell),
+) -> Result<(), NetlinkError> {
+    let of = |cell| queues::path(cell, direction);
+    let (old, new) = (of(before), of(after));
+    if old == new {
+        return Ok(());
+    }
+    let line = after.path.line(direction);
+    match line.rate.filter(|_| old.get(1) == new.get(1)) {
+        Some(rate) => queues::path_at(line, rate, after.path.mtu)
+            .iter()
+            .try_for_each(|q| tc::change(nl, device, q.parent, q.handle, &q.qdisc)),
+        None => renew(nl, device, &old, &new),
     }
 }
 

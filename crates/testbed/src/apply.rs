@@ -78,6 +78,7 @@ pub(crate) fn apply(
             applied.bottleneck(cell, direction).map_err(&fault)?;
         }
         Stage::Delay(direction) => applied.delay(cell, direction).map_err(&fault)?,
+        Stage::Path(direction) => applied.path(cell, direction).map_err(&fault)?,
         Stage::Tunnel(direction) => applied.tunnel(cell, direction).map_err(&fault)?,
         Stage::Local(direction) => applied.local(cell, direction).map_err(&fault)?,
         Stage::Router => applied.router(cell).map_err(&fault)?,
@@ -91,7 +92,7 @@ pub(crate) fn apply(
     bed.queues.extend(queues);
     bed.losses.extend(losses);
     bed.rate_changes.extend(rate_changes);
-    if let Stage::Bottleneck(direction) = stage {
+    if let Stage::Bottleneck(direction) | Stage::Path(direction) = stage {
         // A packet that leaves a device arrives at the one at the other end of its link.
         let (next, device) = if device == 0 {
             (host - 1, 1)
@@ -135,6 +136,15 @@ fn periodic_loss(
         direction,
     });
     Ok(())
+}
+
+/// Returns true if packets are lost by chance.
+fn is_lossy(loss: Loss) -> bool {
+    match loss {
+        Loss::Random(p) => p != Share::ZERO,
+        Loss::GilbertElliott { .. } => true,
+        Loss::None | Loss::Every(_) => false,
+    }
 }
 
 fn clsact(nl: &mut Netlink, device: u32) -> Result<(), NetlinkError> {
@@ -198,13 +208,14 @@ impl Applied {
             let burst = line.buffer.bytes(cell.path.mtu);
             self.police(Policer { rate, burst }, cell.path.mtu, direction)?;
         }
-        self.rate_changes.extend(RateChanges::of(
-            line,
-            cell.path.mtu,
-            self.timers,
-            self.host,
-            self.index,
-        ));
+        let at_rate = |rate| {
+            queues::at_rate(line, rate, cell.path.mtu, self.timers)
+                .into_iter()
+                .collect()
+        };
+        let place = (self.host, self.index);
+        self.rate_changes
+            .extend(RateChanges::of(line, at_rate, place));
         Ok(())
     }
 
@@ -228,15 +239,28 @@ impl Applied {
     fn delay(&mut self, cell: &Cell, direction: Direction) -> Result<(), NetlinkError> {
         let line = cell.path.line(direction);
         self.attach(queues::delay(line, cell.seed, direction))?;
-        let random = match line.loss {
-            Loss::Random(p) => p != Share::ZERO,
-            Loss::GilbertElliott { .. } => true,
-            Loss::None | Loss::Every(_) => false,
-        };
-        if random {
+        if is_lossy(line.loss) {
             let counter = LossCounter::Queue(queues::ROOT_QUEUE);
             self.count_losses(counter, LossyStage::Loss, direction);
         }
+        Ok(())
+    }
+
+    fn path(&mut self, cell: &Cell, direction: Direction) -> Result<(), NetlinkError> {
+        let line = cell.path.line(direction);
+        self.attach(queues::path(cell, direction))?;
+        if let Some(rate) = line.rate {
+            let handle = queues::path_waiting(line);
+            let kind = queues::name(line.queue);
+            self.sample(handle, QueuePlace::Bottleneck, direction, kind, rate.bps());
+        }
+        if is_lossy(line.loss) {
+            self.count_losses(LossCounter::Path, LossyStage::Loss, direction);
+        }
+        let at_rate = |rate| queues::path_at(line, rate, cell.path.mtu);
+        let place = (self.host, self.index);
+        self.rate_changes
+            .extend(RateChanges::of(line, at_rate, place));
         Ok(())
     }
 

@@ -63,6 +63,8 @@ pub struct LossStage {
 pub enum LossCounter {
     /// The drops of a queue.
     Queue(Handle),
+    /// The losses of a `path`, apart from the drops of its queue.
+    Path,
     /// The drops of an action on received packets.
     Ingress,
     /// The drops of an action on packets that go out.

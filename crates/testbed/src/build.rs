@@ -3,7 +3,7 @@
 use std::io;
 
 use model::{
-    cell::{Cell, TunnelAt},
+    cell::{Cell, PathEngine, TunnelAt},
     net::{IpVersion, Side},
 };
 use sys::{
@@ -26,6 +26,10 @@ use crate::{
 /// # Errors
 /// The kernel lacks or refuses something that the path needs.
 pub fn build(cell: &Cell, timers: Timers) -> Result<Testbed, BuildError> {
+    let cell = &Cell {
+        engine: engine_here(cell, timers),
+        ..cell.clone()
+    };
     let plan = Plan::new(cell, timers);
     let mut hosts = Vec::new();
     for host in &plan.hosts {
@@ -52,6 +56,27 @@ pub fn build(cell: &Cell, timers: Timers) -> Result<Testbed, BuildError> {
     make_tunnel(&mut bed, cell, &plan)?;
     name_ends(&mut bed, cell, &plan);
     Ok(bed)
+}
+
+/// True if routers hand packets on in the context of the sender: patch 0021 of the lab's kernel.
+const FORWARD: &str = "dev.veth.forward";
+
+/// Sets this kernel to the engine of a cell, as far as it has it: only the lab's own has that of the
+/// device, which needs exact timers.
+fn engine_here(cell: &Cell, timers: Timers) -> PathEngine {
+    let device = cell.engine == PathEngine::Device && timers == Timers::Exact;
+    let _ = sysctl::write(FORWARD, if device { "1" } else { "0" });
+    engine_in_use(cell, timers)
+}
+
+/// The engine by which a cell's path was built on this kernel.
+pub(crate) fn engine_in_use(cell: &Cell, timers: Timers) -> PathEngine {
+    let forwards = sysctl::read(FORWARD).is_ok_and(|value| value.trim() == "1");
+    if forwards && timers == Timers::Exact {
+        cell.engine
+    } else {
+        PathEngine::Chain
+    }
 }
 
 fn make_host(host: &Host) -> Result<Node, BuildError> {

@@ -1,11 +1,11 @@
 //! Plan of a testbed as a value.
 
 use model::{
-    cell::{Cell, Quantiles, TunnelAt},
+    cell::{Cell, PathEngine, Quantiles, TunnelAt},
     net::{Direction, IpVersion, Side},
 };
 
-use crate::queues::Timers;
+use crate::queues::{self, Timers};
 
 /// A host of the path: a network namespace.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +29,8 @@ pub enum Stage {
     Bottleneck(Direction),
     /// The delay of a direction, with its faults.
     Delay(Direction),
+    /// Both of them, by one queueing discipline.
+    Path(Direction),
     /// Stage passed only by packets of the tunnel.
     Tunnel(Direction),
     /// The line in front of the near end.
@@ -179,13 +181,17 @@ fn local_links(outward: Stage, path: IpVersion) -> [Link; 3] {
 fn stages(cell: &Cell, direction: Direction) -> Vec<Stage> {
     let line = cell.path.line(direction);
     let (queue, delay) = (Stage::Bottleneck(direction), Stage::Delay(direction));
+    let one = cell.engine == PathEngine::Device && queues::serves(line);
     let tunnel = cell.tunnel.as_ref().map(|tunnel| {
         let own = tunnel.stage(direction);
         let staged = tunnel.down.is_some() || tunnel.up.is_some();
         let stage = own.map_or(Stage::Wire, |_| Stage::Tunnel(direction));
         staged.then_some(stage)
     });
-    let line = if line.faults_first || line.rate.is_some() && is_pure_delay(line) {
+    let line = if one {
+        // Segments reach the last router uncut.
+        [Stage::Wire, Stage::Path(direction)]
+    } else if line.faults_first || line.rate.is_some() && is_pure_delay(line) {
         [delay, queue]
     } else {
         [queue, delay]

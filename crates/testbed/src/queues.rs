@@ -2,6 +2,7 @@
 
 mod delay;
 mod discipline;
+mod path;
 
 use model::{
     cell::{Buffer, ETHERNET_HEADER, End, EndQdisc, Line, Peak, Queue, Shaper},
@@ -12,6 +13,7 @@ use sys::tc::{self, Handle, Qdisc};
 pub(crate) use delay::{DELAY_LIMIT, FAST, delay, netem_loss, netem_seed};
 pub(crate) use discipline::name;
 use discipline::{HOST_FIFO, cake, inner};
+pub(crate) use path::{path, path_at, path_waiting, serves};
 
 /// Precision of a kernel's timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

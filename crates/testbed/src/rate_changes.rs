@@ -2,14 +2,10 @@
 
 use std::time::Duration;
 
-use model::cell::Line;
-use sys::{
-    NetlinkError,
-    clock::Instant,
-    tc::{self, Handle},
-};
+use model::{cell::Line, units::Rate};
+use sys::{NetlinkError, clock::Instant, tc};
 
-use crate::queues::{self, AttachedQueue, Timers};
+use crate::queues::AttachedQueue;
 
 /// The changes of one bottleneck.
 #[derive(Clone, Debug)]
@@ -18,29 +14,26 @@ pub(crate) struct RateChanges {
     pub(crate) host: usize,
     /// Index of its device.
     device: u32,
-    /// Its shaper from a point in time on.
-    changes: Vec<(Duration, AttachedQueue)>,
+    /// Its queues that change at a point in time.
+    changes: Vec<(Duration, Vec<AttachedQueue>)>,
     /// After this span the changes start again.
     repeat: Option<Duration>,
 }
 
 impl RateChanges {
-    /// The changes of a line whose bottleneck is on this device; none if its rate is constant.
+    /// The changes of a line whose bottleneck is on this device of this host; none if its rate is
+    /// constant. `at_rate` returns the queues that a rate changes.
     pub(crate) fn of(
         line: &Line,
-        mtu: u32,
-        timers: Timers,
-        host: usize,
-        device: u32,
+        at_rate: impl Fn(Rate) -> Vec<AttachedQueue>,
+        (host, device): (usize, u32),
     ) -> Option<Self> {
         let steps = line.rate_steps.as_ref()?;
-        let change = |step: &model::cell::RateStep| {
-            Some((step.at, queues::at_rate(line, step.rate, mtu, timers)?))
-        };
+        let changes = steps.steps.iter();
         Some(Self {
             host,
             device,
-            changes: steps.steps.iter().filter_map(change).collect(),
+            changes: changes.map(|step| (step.at, at_rate(step.rate))).collect(),
             repeat: steps.repeat,
         })
     }
@@ -49,10 +42,11 @@ impl RateChanges {
     pub(crate) fn run(&self, nl: &mut sys::Netlink, zero: Instant) -> Result<(), NetlinkError> {
         let mut begin = zero;
         loop {
-            for (at, shaper) in &self.changes {
+            for (at, queues) in &self.changes {
                 begin.after(*at).wait();
-                let AttachedQueue { handle, qdisc, .. } = shaper;
-                tc::change(nl, self.device, Handle::ROOT, *handle, qdisc)?;
+                for queue in queues {
+                    tc::change(nl, self.device, queue.parent, queue.handle, &queue.qdisc)?;
+                }
             }
             match self.repeat {
                 Some(span) => begin = begin.after(span),

@@ -111,6 +111,9 @@ fn extra(extra: Option<QdiscExtra>) -> Vec<(&'static str, u64)> {
     let n = u64::from;
     match extra {
         None => Vec::new(),
+        Some(QdiscExtra::Path { lost, drops, .. }) => {
+            vec![("loss_drops", lost), ("overlimit_drops", n(drops))]
+        }
         Some(QdiscExtra::Netem {
             dropped,
             ecn_marked,

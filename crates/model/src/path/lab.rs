@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     cell::{
-        self, Batch, CELL_SCHEMA, Cell, EndQdisc, Field, KernelName, LabPath, Queue, Table,
-        Traffic, TrafficKind, TunnelAt, TunnelKind, default,
+        self, Batch, CELL_SCHEMA, Cell, EndQdisc, Field, KernelName, LabPath, PathEngine, Queue,
+        Table, Traffic, TrafficKind, TunnelAt, TunnelKind, default,
     },
     net::{IpVersion, LoadDirection, Side},
     units::{Bytes, Rate, Seed, Share},
@@ -31,6 +31,8 @@ pub struct Trial {
     pub sample: Duration,
     /// Kernel image that runs it; absent = the lab's default.
     pub kernel: Option<KernelName>,
+    /// How the path is made.
+    pub engine: PathEngine,
     /// The measured traffic.
     pub traffic: Traffic,
 }
@@ -45,6 +47,7 @@ impl Default for Trial {
             idle: Duration::from_secs(1),
             sample: Duration::from_millis(10),
             kernel: None,
+            engine: PathEngine::default(),
             traffic: Traffic::default(),
         }
     }
@@ -60,6 +63,7 @@ impl Trial {
             idle: cell.idle,
             sample: cell.sample,
             kernel: cell.kernel.clone(),
+            engine: cell.engine,
             traffic: cell.traffic.clone(),
         }
     }
@@ -146,6 +150,7 @@ impl Path {
             idle: trial.idle,
             sample: trial.sample,
             kernel: trial.kernel.clone(),
+            engine: trial.engine,
             path: self.lab_path(),
             tunnel: self
                 .tunnel

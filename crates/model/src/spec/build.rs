@@ -45,6 +45,7 @@ pub(super) fn cell(view: &mut View<'_>, frame: &Frame<'_>) -> Option<Cell> {
         idle: view.plain("idle")?,
         sample: view.plain("sample")?,
         kernel: kernel(view)?,
+        engine: view.plain("engine")?,
         path: path?,
         tunnel: tunnel?,
         ends: ends?,

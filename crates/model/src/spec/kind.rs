@@ -13,7 +13,7 @@ use super::{
     value::{Load, Scalar, Switch, Value},
 };
 use crate::{
-    cell::{EndQdisc, Loss, Queue, TunnelAt, TunnelKind},
+    cell::{EndQdisc, Loss, PathEngine, Queue, TunnelAt, TunnelKind},
     net::IpVersion,
     net::LoadDirection,
 };
@@ -61,6 +61,7 @@ pub(super) enum Kind {
     Qdisc,
     Ip,
     At,
+    Engine,
     Tunnel,
     Switch,
     Directions,
@@ -97,6 +98,8 @@ pub(super) const FAMILIES: &[(&str, IpVersion)] =
     &[("ipv4", IpVersion::V4), ("ipv6", IpVersion::V6)];
 pub(super) const PLACES: &[(&str, TunnelAt)] =
     &[("ends", TunnelAt::Ends), ("routers", TunnelAt::Routers)];
+pub(super) const ENGINES: &[(&str, PathEngine)] =
+    &[("device", PathEngine::Device), ("chain", PathEngine::Chain)];
 pub(super) const TUNNELS: &[(&str, TunnelKind)] = &[("wireguard", TunnelKind::Wireguard)];
 const SWITCH: &[(&str, Switch)] = &[("none", Switch::Off), ("wireguard", Switch::On)];
 pub(super) const DIRECTIONS: &[(&str, LoadDirection)] = &[
@@ -162,6 +165,7 @@ impl Kind {
                 other => word(other, FAMILIES).map(Value::Ip),
             },
             Self::At => word(scalar, PLACES).map(Value::At),
+            Self::Engine => word(scalar, ENGINES).map(Value::Engine),
             Self::Tunnel => {
                 not_in_lab(
                     scalar,
@@ -233,6 +237,7 @@ impl Kind {
             Self::Qdisc => names(QDISCS),
             Self::Ip => names(FAMILIES),
             Self::At => names(PLACES),
+            Self::Engine => names(ENGINES),
             Self::Tunnel => names(TUNNELS),
             Self::Switch => names(SWITCH),
             Self::Directions => names(DIRECTIONS),

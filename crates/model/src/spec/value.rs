@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use super::{profile::Profile, steps::StepsText};
 use crate::{
-    cell::{EndQdisc, Loss, Quantiles, Queue, TunnelAt, TunnelKind},
+    cell::{EndQdisc, Loss, PathEngine, Quantiles, Queue, TunnelAt, TunnelKind},
     net::IpVersion,
     net::LoadDirection,
     units::{Bytes, Rate, Share},
@@ -130,6 +130,7 @@ values! {
     Text(String), Count(u64), MaybeCount(Option<u64>), Profile(Option<Profile>), Bool(bool), Time(Duration), MaybeTime(Option<Duration>),
     Rate(Option<Rate>), Size(Option<Bytes>), Share(Share), Loss(Loss), Buffer(BufferText),
     Shape(ShapeText), Queue(Queue), Qdisc(EndQdisc), Ip(IpVersion), At(TunnelAt),
+    Engine(PathEngine),
     Steps(StepsText), Quantiles(Option<Quantiles>),
     Tunnel(TunnelKind), Switch(Switch), Directions(LoadDirection), Load(Load),
 }

@@ -37,6 +37,9 @@ pub fn write(cell: &Cell) -> String {
     if let Some(kernel) = &cell.kernel {
         spec.quoted("kernel", kernel);
     }
+    if !cell.engine.is_default() {
+        spec.quoted("engine", word_for(kind::ENGINES, &cell.engine));
+    }
     spec.table("[path]");
     spec.plain("mtu", cell.path.mtu);
     spec.quoted("ip", word_for(kind::FAMILIES, &cell.path.ip));

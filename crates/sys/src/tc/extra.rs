@@ -32,6 +32,21 @@ pub enum QdiscExtra {
         /// Packets marked instead of dropped.
         ecn_marked: u64,
     },
+    /// `struct tc_path_xstats`.
+    Path {
+        /// Bytes that have left the queue, link headers included.
+        bytes: u64,
+        /// Packets that have left the queue.
+        packets: u64,
+        /// Packets of those that were lost.
+        lost: u64,
+        /// Packets for which its own queue was full.
+        drops: u32,
+        /// Packets in its own queue.
+        qlen: u32,
+        /// Bytes in its own queue.
+        backlog_bytes: u32,
+    },
     /// `struct tc_codel_xstats`.
     Codel {
         /// Delay of the last dequeued packet, us.
@@ -137,6 +152,7 @@ impl QdiscExtra {
     pub(super) fn parse(kind: &str, xstats: &[u8]) -> Option<QdiscExtra> {
         match kind {
             "netem" => netem(xstats),
+            "path" => path(xstats),
             "codel" => codel(xstats),
             "fq_codel" => fq_codel(xstats),
             "fq" => fq(xstats),
@@ -167,6 +183,17 @@ fn netem(x: &[u8]) -> Option<QdiscExtra> {
         duplicated: w64(x, 3)?,
         reordered: w64(x, 4)?,
         ecn_marked: w64(x, 5)?,
+    })
+}
+
+fn path(b: &[u8]) -> Option<QdiscExtra> {
+    Some(QdiscExtra::Path {
+        bytes: bytes::u64_at(b, 0)?,
+        packets: bytes::u64_at(b, 8)?,
+        lost: bytes::u64_at(b, 16)?,
+        drops: bytes::u32_at(b, 24)?,
+        qlen: bytes::u32_at(b, 28)?,
+        backlog_bytes: bytes::u32_at(b, 32)?,
     })
 }
 

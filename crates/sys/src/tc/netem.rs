@@ -167,15 +167,18 @@ fn slot_of(ns: u64) -> Vec<u8> {
 }
 
 impl Gemodel {
-    /// `struct tc_netem_gemodel`: p, r, h, 1-k.
     fn encode(&self, m: &mut Message) {
+        m.attr(NETEM_LOSS_GE, &self.words());
+    }
+
+    /// `struct tc_netem_gemodel`: p, r, h, 1-k.
+    pub(super) fn words(&self) -> Vec<u8> {
         let h = u32::MAX - probability(self.bad_loss);
-        let fields = [
+        words(&[
             probability(self.p),
             probability(self.r),
             h,
             probability(self.good_loss),
-        ];
-        m.attr(NETEM_LOSS_GE, &words(&fields));
+        ])
     }
 }

@@ -8,6 +8,7 @@ use super::{
     fair::{Fq, FqCodel},
     message::TCA_OPTIONS,
     netem::Netem,
+    path::Path,
     shaper::{Htb, Tbf},
 };
 
@@ -31,6 +32,8 @@ pub enum Qdisc {
     Noqueue,
     /// Delay, loss, reordering, rate.
     Netem(Netem),
+    /// Rate, queue, loss and delay of one direction of a path; only the lab's kernel has it.
+    Path(Path),
     /// Token bucket filter: a rate with a burst, before a queue.
     Tbf(Tbf),
     /// Hierarchical token bucket; needs classes.
@@ -64,6 +67,7 @@ impl Qdisc {
             Qdisc::PfifoFast => "pfifo_fast",
             Qdisc::Noqueue => "noqueue",
             Qdisc::Netem(_) => "netem",
+            Qdisc::Path(_) => "path",
             Qdisc::Tbf(_) => "tbf",
             Qdisc::Htb(_) => "htb",
             Qdisc::Fq(_) => "fq",
@@ -87,6 +91,7 @@ impl Qdisc {
             }
             Qdisc::PfifoFast | Qdisc::Noqueue | Qdisc::Clsact => {}
             Qdisc::Netem(q) => q.encode(m),
+            Qdisc::Path(q) => q.encode(m),
             Qdisc::Tbf(q) => q.encode(m),
             Qdisc::Htb(q) => q.encode(m),
             Qdisc::Fq(q) => q.encode(m),
