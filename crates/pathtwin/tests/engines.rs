@@ -1,0 +1,187 @@
+//! The two engines of the lab: one queueing discipline for a direction and routers that forward in
+//! the sender's context (`device`), against shapers and emulators on ordinary routers (`chain`).
+//!
+//! `bench/engines` compares them on drawn paths; here each kind of queue has one cell, and what
+//! routers do besides forwarding is compared by programs of the host.
+
+#![allow(clippy::expect_used)]
+
+mod common;
+
+use common::{patched, pathtwin, rows, spec, text};
+use serde_json::Value;
+
+/// The patches of the engine `device`.
+const PATCH: &str = "0021-veth-forward.patch";
+
+const QUEUES: &str = r#"
+name = "engines"
+duration = "3s"
+warmup = "1s"
+[path]
+rtt = "20ms"
+rate = "40mbit"
+[traffic]
+cc = "cubic"
+[matrix]
+"path.queue" = ["fifo", "fq_codel", "codel", "pie", "cake", "dualpi2", "red"]
+tunnel = ["none", "wireguard"]
+engine = ["device", "chain"]
+"#;
+
+/// Pairs of rows that differ in the engine only.
+fn pairs(rows: &[Value]) -> Vec<[&Value; 2]> {
+    let of = |engine: &str| rows.iter().filter(move |row| row["factors"]["engine"] == engine);
+    let rest = |row: &Value| {
+        let mut factors = row["factors"].clone();
+        factors["engine"] = Value::Null;
+        factors
+    };
+    of("device")
+        .filter_map(|device| {
+            let chain = of("chain").find(|chain| rest(chain) == rest(device))?;
+            Some([device, chain])
+        })
+        .collect()
+}
+
+fn figure(row: &Value, name: &str) -> f64 {
+    row[name].as_f64().expect("a figure")
+}
+
+#[test]
+fn without_loss_both_engines_give_the_same_figures() {
+    if !patched(PATCH) {
+        return;
+    }
+    let (_folder, path) = spec(QUEUES);
+    let rows = rows(&path, &[]);
+    let pairs = pairs(&rows);
+    assert_eq!(pairs.len(), 14);
+    for [device, chain] in pairs {
+        for (name, near) in [
+            ("goodput_mbps", 0.005),
+            ("tcp_rtt_p50_ms", 0.02),
+            ("probe_p50_ms", 0.02),
+        ] {
+            let (a, b) = (figure(device, name), figure(chain, name));
+            let what = format!("{name} with {}: {a} and {b}", device["factors"]);
+            assert!((a / b - 1.0).abs() <= near, "{what}");
+        }
+        let (a, b) = ("probe_idle_p50_ms", 2e-3);
+        let apart = figure(device, a) - figure(chain, a);
+        assert!(apart.abs() <= b, "{}: {apart} ms", device["factors"]);
+    }
+}
+
+const LOSSES: &str = r#"
+name = "losses"
+duration = "20s"
+warmup = "1s"
+[path]
+rtt = "10ms"
+rate = "20mbit"
+loss = "1%"
+[traffic]
+kind = "udp"
+rate = "10mbit"
+[matrix]
+"path.loss" = ["1%", "gemodel(1%, 20%)", "every 50"]
+engine = ["device", "chain"]
+"#;
+
+/// They draw the same random numbers, so constant traffic loses the same packets.
+#[test]
+fn one_seed_loses_the_same_packets_by_both_engines() {
+    if !patched(PATCH) {
+        return;
+    }
+    let (_folder, path) = spec(LOSSES);
+    let rows = rows(&path, &[]);
+    let pairs = pairs(&rows);
+    assert_eq!(pairs.len(), 3);
+    for [device, chain] in pairs {
+        let [a, b] = [device, chain].map(|row| figure(row, "udp_lost"));
+        assert!(a > 0.005, "{}: {a}", device["factors"]);
+        assert!((a - b).abs() < 1e-4, "{}: {a} and {b}", device["factors"]);
+    }
+}
+
+/// What programs see of the routers.
+const SEEN: &str = "ping -c 1 -t 1 server | grep exceeded; ping -c 1 -t 2 server | grep exceeded;
+    ping -c 1 -M do -s 1472 server | grep -c time=; ping -c 1 -s 3000 server | grep -c time=;
+    ping -c 1 -R server | grep -c 10.0.3.2; ping -c 1 10.0.3.2 | grep -c time=";
+
+fn seen(engine: &str) -> (Option<i32>, String) {
+    let (_folder, path) = spec("[path]\nrtt = \"30ms\"\nrate = \"50mbit\"\n");
+    let output = pathtwin()
+        .args(["lab", "exec", "--set", &format!("engine={engine}")])
+        .arg(&path)
+        .args(["--on", "client", "--", "sh", "-c", SEEN])
+        .output()
+        .expect("run pathtwin");
+    (output.status.code(), text(&output.stdout))
+}
+
+#[test]
+fn routers_answer_as_ever_where_a_packet_is_not_plain() {
+    if !patched(PATCH) {
+        return;
+    }
+    let (code, device) = seen("device");
+    assert_eq!(code, Some(0), "{device}");
+    assert_eq!((code, device.clone()), seen("chain"));
+    for line in ["From 10.0.2.2", "From 10.0.3.2"] {
+        assert!(device.contains(line), "{device}");
+    }
+}
+
+/// A router counts what it forwards in the sender's context, and an expired packet is received.
+#[test]
+fn a_router_counts_what_it_forwards() {
+    if !patched(PATCH) {
+        return;
+    }
+    let (_folder, path) = spec("[path]\nrtt = \"30ms\"\nrate = \"50mbit\"\n");
+    let count = "sleep 2; awk '/^Ip: [0-9]/ { print $4, $7 }' /proc/net/snmp";
+    let output = pathtwin()
+        .args(["lab", "exec"])
+        .arg(&path)
+        .args(["--on", "near", "--", "sh", "-c", count])
+        .args(["--on", "client", "--"])
+        .args(["ping", "-q", "-i", "0.01", "-c", "100", "server"])
+        .output()
+        .expect("run pathtwin");
+    // Received and forwarded: a hundred requests and as many answers.
+    assert!(text(&output.stdout).contains("200 200"), "{output:?}");
+}
+
+#[test]
+fn a_rate_with_steps_is_followed_by_both_engines() {
+    if !patched(PATCH) {
+        return;
+    }
+    let (_folder, path) = spec(
+        r#"
+        name = "steps"
+        duration = "8s"
+        warmup = "1s"
+        [path]
+        rtt = "10ms"
+        rate = "20mbit"
+        rate_steps = "3s 5mbit, 5s 20mbit"
+        [matrix]
+        "path.queue" = ["fifo", "fq_codel", "cake"]
+        engine = ["device", "chain"]
+        "#,
+    );
+    let rows = rows(&path, &[]);
+    let pairs = pairs(&rows);
+    assert_eq!(pairs.len(), 3);
+    for [device, chain] in pairs {
+        let [a, b] = [device, chain].map(|row| figure(row, "goodput_mbps"));
+        // Six of eight seconds at 20 Mbit/s, two at 5.
+        assert!((14.5..16.0).contains(&a), "{}: {a}", device["factors"]);
+        assert!((a / b - 1.0).abs() < 0.02, "{}: {a} and {b}", device["factors"]);
+    }
+}
