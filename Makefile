@@ -138,7 +138,7 @@ bench: build kernel ## speed and cost, compared with ns-3, iperf3 and irtt
 	bench/history
 
 .PHONY: atlas
-atlas: build kernel ## run all cells of docs/atlas again (25 min), or SEGMENT=K/N of them into out/atlas
+atlas: build kernel ## run all cells of docs/atlas again (half an hour), or SEGMENT=K/N of them into out/atlas
 	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin-atlas
 	PATHTWIN=$(PATHTWIN) ATLAS=$(RELEASE)/pathtwin-atlas PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest \
 		bench/atlas $(SEGMENT)

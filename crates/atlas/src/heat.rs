@@ -254,3 +254,23 @@ pub fn all() -> Vec<Heat> {
         },
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_value_has_the_lightest_shade_and_what_exceeds_the_scale_the_darkest() {
+        let map = all()[0];
+        assert_eq!(map.scale, [0.0, 1.0]);
+        assert_eq!([0.0, 0.5, 0.999, 1.2].map(|v| map.shade(v)), [0, 4, 8, 8]);
+    }
+
+    #[test]
+    fn maps_have_files_of_their_own() {
+        let mut files: Vec<&str> = all().iter().map(|map| map.file).collect();
+        files.sort_unstable();
+        files.dedup();
+        assert_eq!(files.len(), all().len());
+    }
+}

@@ -118,7 +118,9 @@ fn path(data: &Data) -> Markup {
 
 fn choice(data: &Data, factor: Factor, id: &str, name: &str) -> Markup {
     html! { label { (name) select id=(id) {
-        @for text in data.levels(factor) { option value=(text) { (level(text)) } }
+        @for text in data.levels(factor) {
+            option value=(text) selected[text == "fifo 40ms"] { (level(text)) }
+        }
     } } }
 }
 

@@ -100,6 +100,25 @@ fn everything_published_is_made_from_the_table() {
 }
 
 #[test]
+fn there_are_ten_findings_and_their_cells_are_in_the_specs() {
+    let findings = atlas::finding::all();
+    let ids: BTreeSet<&str> = findings.iter().map(|finding| finding.id).collect();
+    assert_eq!((findings.len(), ids.len()), (10, 10));
+    let all: Vec<_> = SPECS.iter().flat_map(|file| cells(file)).collect();
+    let has = |factor: Factor, level: &str| all.iter().any(|c| c.factors[factor.key()] == level);
+    for rule in findings.iter().map(|finding| finding.rule) {
+        for (factor, levels) in rule.only {
+            for level in *levels {
+                assert!(has(*factor, level), "{level}");
+            }
+        }
+        if let Some((factor, over, under)) = rule.ratio {
+            assert!(has(factor, over) && has(factor, under), "{over}, {under}");
+        }
+    }
+}
+
+#[test]
 fn the_cells_show_what_the_findings_claim() {
     let Some(atlas) = published() else { return };
     let found = atlas.findings();

@@ -27,7 +27,7 @@
 
   // --- filters and table ---
   const boxes = (factor) => [...document.querySelectorAll(`fieldset[data-factor="${factor}"] input`)];
-  const PAGE = 100;
+  const PAGE = 25;
   let sort = { key: null, up: true };
   let limit = PAGE;
   let cells = [];
@@ -106,7 +106,7 @@
     limit = PAGE;
     update();
   });
-  byId("more").addEventListener("click", () => { limit += 3 * PAGE; drawTable(); });
+  byId("more").addEventListener("click", () => { limit += 8 * PAGE; drawTable(); });
   byId("table").addEventListener("click", (event) => {
     const { sort: key, cell } = event.target.dataset ?? {};
     if (key) {
@@ -169,10 +169,12 @@
     return factors.get(factor).levels.reduce((a, b) => (distance(b) < distance(a) ? b : a));
   };
 
+  // A cell without answered probes is the last one where delay counts.
+  const loaded = (cell) => value("loaded_rtt_ms", cell) ?? Infinity;
   const GOALS = {
     goodput: (cell) => value("goodput_mbps", cell),
-    balanced: (cell) => value("goodput_mbps", cell) / value("loaded_rtt_ms", cell),
-    delay: (cell, best) => (value("goodput_mbps", cell) >= best / 2 ? 1 : 1e-6) / value("loaded_rtt_ms", cell),
+    balanced: (cell) => value("goodput_mbps", cell) / loaded(cell),
+    delay: (cell, best) => (value("goodput_mbps", cell) >= best / 2 ? 1 : 1e-6) / loaded(cell),
   };
 
   const ask = () => {
