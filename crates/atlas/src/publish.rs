@@ -73,7 +73,9 @@ impl Atlas {
             Ok((file.to_owned(), gathered.map_err(failed)?))
         };
         // A sample may leave out whole specs.
-        let present = SPECS.iter().filter(|file| !sample || folder.join(file).exists());
+        let present = SPECS
+            .iter()
+            .filter(|file| !sample || folder.join(file).exists());
         let results: Result<Vec<_>, PublishError> = present.map(|file| gather(file)).collect();
         let results = results?;
         let mut cells = Vec::new();

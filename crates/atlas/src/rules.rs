@@ -34,7 +34,7 @@ pub fn all() -> Vec<Finding> {
         short(),
         policed(),
         shared(),
-        fair(),
+        crowd(),
         tunnel(),
         several(),
     ]
@@ -204,57 +204,66 @@ fn policed() -> Finding {
 
 fn shared() -> Finding {
     const ONLY: Only = &[
-        (Factor::Queue, &["fifo 10ms", "fifo 40ms", "fifo 200ms"]),
+        (Factor::Queue, QUEUES),
         (Factor::Loss, &["0%"]),
         (Factor::Tunnel, &["none"]),
         (Factor::Flows, &["1 flow beside cubic"]),
     ];
     Finding {
         id: "shared",
-        claim: "In a short fifo a bbr flow takes the line from a cubic one; in a deep one it does not",
+        claim: "In a short fifo a bbr flow takes the line from a cubic one, in a deep one it does not; fq_codel and \
+                cake share equally whatever the other flow runs",
         text: "What a cubic flow gets beside one other flow. bbr's own limit is two bandwidth-delay products in flight: \
-               in a buffer that is shorter than that its losses are cubic's, in a longer one cubic fills the rest.",
+               in a buffer that is shorter than that its losses are cubic's, in a longer one cubic fills the rest. \
+               With a queue for each flow, the congestion control of others is a matter of no concern.",
         rule: Rule {
             quantity: Quantity::CompetitorShare,
             ratio: None,
             only: ONLY,
             by: &[Factor::Queue, Factor::Cc],
         },
-        shown_if: "beside bbr the median is below 35 % in a fifo of 10 ms, and higher in one of 200 ms",
+        shown_if: "beside bbr the median is below 35 % in a fifo of 10 ms, higher in one of 200 ms, and between 40 % \
+                   and 60 % with fq_codel and cake",
         holds: |groups| {
             let at = |queue| median(groups, &[queue, "bbr"]);
-            at("fifo 10ms") < 0.35 && at("fifo 200ms") > at("fifo 10ms")
+            let equal = |queue| (0.4..=0.6).contains(&at(queue));
+            let fifo = at("fifo 10ms") < 0.35 && at("fifo 200ms") > at("fifo 10ms");
+            fifo && equal("fq_codel") && equal("cake")
         },
     }
 }
 
-fn fair() -> Finding {
+fn crowd() -> Finding {
     const ONLY: Only = &[
-        (Factor::Queue, &["pie", "fq_codel", "cake"]),
+        (Factor::Queue, QUEUES),
         (Factor::Loss, &["0%"]),
         (Factor::Tunnel, &["none"]),
-        (Factor::Flows, &["1 flow beside cubic"]),
+        (Factor::Flows, &["4 flows"]),
     ];
     Finding {
-        id: "fair",
-        claim: "fq_codel and cake share equally whatever the other flow runs; pie, which has one queue, does not",
-        text: "A queue for each flow makes the congestion control of others a matter of no concern.",
+        id: "crowd",
+        claim: "Several bbr flows in a short fifo send much of their data twice, where one of them does not",
+        text: "Each of them probes for more on its own and does not slow down for the losses of all. Before a server \
+               is changed to bbr for many connections, look at the buffer in front of its bottleneck.",
         rule: Rule {
-            quantity: Quantity::CompetitorShare,
+            quantity: Quantity::Retransmitted,
             ratio: None,
             only: ONLY,
             by: &[Factor::Queue, Factor::Cc],
         },
-        shown_if: "beside bbr the median is between 40 % and 60 % with fq_codel and cake, and outside of that with pie",
+        shown_if: "in a fifo of 10 ms the median of bbr is above 3 % and above that of cubic",
         holds: |groups| {
-            let equal = |queue| (0.4..=0.6).contains(&median(groups, &[queue, "bbr"]));
-            equal("fq_codel") && equal("cake") && !equal("pie")
+            let at = |cc| median(groups, &["fifo 10ms", cc]);
+            at("bbr") > 0.03 && at("bbr") > at("cubic")
         },
     }
 }
 
 fn tunnel() -> Finding {
-    const ONLY: Only = &[(Factor::Queue, LONG), (Factor::Flows, &["1 flow", "4 flows"])];
+    const ONLY: Only = &[
+        (Factor::Queue, LONG),
+        (Factor::Flows, &["1 flow", "4 flows"]),
+    ];
     Finding {
         id: "tunnel",
         claim: "WireGuard costs its headers and nothing else, at any loss",
