@@ -5,6 +5,7 @@
 //! blocks everything but the page's own script and style.
 
 mod advice;
+mod alone;
 mod chart;
 mod charts;
 #[cfg(feature = "history")]
@@ -33,6 +34,7 @@ use crate::{documents::Documents, time};
 use frame::Section;
 use words::{Words, label};
 
+pub use alone::Alone;
 pub use frame::policy;
 pub use words::Lang;
 

@@ -17,7 +17,7 @@ const UPLOT: &str = include_str!("assets/uplot/uPlot.iife.min.js");
 const UPLOT_STYLE: &str = include_str!("assets/uplot/uPlot.min.css");
 const UPLOT_LICENCE: &str = include_str!("assets/uplot/LICENSE");
 const SCRIPT: &str = include_str!("assets/page.js");
-const STYLE: &str = include_str!("assets/page.css");
+pub(super) const STYLE: &str = include_str!("assets/page.css");
 
 /// Target size of a page including timelines, bytes: below 500 kB with the overhead that is not
 /// counted.
@@ -157,13 +157,13 @@ pub fn policy() -> String {
 }
 
 /// JSON that cannot close its enclosing element.
-fn json(value: &impl Serialize) -> String {
+pub(super) fn json(value: &impl Serialize) -> String {
     let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
     text.replace('<', "\\u003c")
 }
 
 /// Hash of a text for the content security policy.
-fn hash(text: &str) -> String {
+pub(super) fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     format!("sha256-{}", BASE64_STANDARD.encode(digest))
 }
