@@ -239,10 +239,10 @@ impl Sweep {
         over
     }
 
-    /// Returns whether datagrams above the capacity wait for those before them, by RFC 3550's jitter
-    /// estimate at the mildest overload: in the shortest queue that drops the excess, each one waits
-    /// for a part of a packet more or less than the one before; a policer delays none. `None` if
-    /// that was not measured, or if the path itself varies as much.
+    /// Returns whether datagrams above the capacity wait for those before them, by RFC 3550's
+    /// jitter estimate at the mildest overload: in the shortest queue that drops the excess, each
+    /// one waits for a part of a packet more or less than the one before; a policer delays none.
+    /// `None` if that was not measured, or if the path itself varies as much.
     pub fn waits_above(&self) -> Option<bool> {
         let least_us = WAITS * models::packet_us(self.capacity_bps);
         let room = self.steps.iter().filter(|s| self.leaves_room(&s.udp));

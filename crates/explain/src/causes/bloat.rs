@@ -26,7 +26,7 @@ pub(super) const ACT_US: f64 = 60_000.0;
 /// acknowledgement for every second segment). On a line of 256 kbit/s each takes 47 ms.
 const MIN_PACKETS: f64 = 3.0;
 
-/// The same of BBR, which keeps more in flight on a path that holds less than a packet, whatever the
+/// The same of BBR, which keeps more in flight on a path that holds less than a packet, with any
 /// queue: twice the packet in transmission and three bursts of two segments, rounded up to an even
 /// number, and two more while it probes (`bbr_quantization_budget` in net/ipv4/tcp_bbr.c).
 const MIN_PACKETS_BBR: f64 = 10.0;
@@ -181,8 +181,8 @@ impl Bloat {
 mod tests {
     use super::*;
 
-    /// Bug: BBR on lines of 1.1 and 3.2 Mbit/s and 0.3 ms keeps some ten packets in flight, with any
-    /// queue: "a queue on the path adds high delay".
+    /// Bug: BBR on lines of 1.1 and 3.2 Mbit/s and 0.3 ms keeps some ten packets in flight, with
+    /// any queue: "a queue on the path adds high delay".
     #[test]
     fn the_smallest_window_of_bbr_is_no_deep_queue() {
         let load = |cc: &str| Load {

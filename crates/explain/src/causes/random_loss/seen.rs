@@ -24,7 +24,7 @@ const CHANCE: f64 = 0.01;
 
 /// The datagrams below the capacity that show the path's own loss: those sent before the first
 /// overload if more get lost after it, beyond chance. Queue management that an overload has driven
-/// up still drops when it is over: PIE's probability falls by 2 % each 15 ms (RFC 8033 section 4.2).
+/// up still drops when it is over: PIE's probability falls by 2 % each 15 ms (RFC 8033, 4.2).
 pub(super) fn undisturbed(sweep: &Sweep) -> Datagrams {
     let (all, before) = (sweep.below, sweep.below_before_overload());
     let after = all.loss_runs - before.loss_runs;
