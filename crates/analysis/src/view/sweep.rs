@@ -5,7 +5,7 @@ use model::{
     wire::payload_share,
 };
 
-use crate::share::share;
+use crate::{models, share::share};
 
 /// Up to this share of the capacity, the queue at the bottleneck stays empty.
 const BELOW: f64 = 0.82;
@@ -24,6 +24,10 @@ const PASSED: f64 = 0.75;
 /// Maximum ratio of a capacity to the rate that arrived, or the reverse: the correction of a loss
 /// of a quarter.
 const CORRECTED: f64 = 4.0 / 3.0;
+
+/// Variation of the spacing of datagrams, as a share of the time of a full packet at the capacity,
+/// from which they wait for one another.
+const WAITS: f64 = 0.1;
 
 /// Offered rate, as a share of the capacity, of a step that begins a sweep: after a pause.
 const SLOW: f64 = 0.25;
@@ -235,6 +239,18 @@ impl Sweep {
         over
     }
 
+    /// Returns whether datagrams above the capacity wait for those before them, by RFC 3550's
+    /// jitter estimate at the mildest overload: in the shortest queue that drops the excess, each
+    /// one waits for a part of a packet more or less than the one before; a policer delays none.
+    /// `None` if that was not measured, or if the path itself varies as much.
+    pub fn waits_above(&self) -> Option<bool> {
+        let least_us = WAITS * models::packet_us(self.capacity_bps);
+        let room = self.steps.iter().filter(|s| self.leaves_room(&s.udp));
+        let calm_us = room.filter_map(|s| s.udp.jitter_us).reduce(f64::max)?;
+        let above_us = self.overloads().first()?.udp.jitter_us?;
+        (calm_us < least_us).then_some(above_us >= least_us)
+    }
+
     fn above_knee(&self) -> Option<Above> {
         let over = self.overloads();
         let rtts = over.iter().filter_map(|s| s.rtt_p50_us);
@@ -291,22 +307,26 @@ mod tests {
         run::{Key, StepKind},
     };
 
+    fn sample(family: IpVersion) -> Sample {
+        let key = Key {
+            step: StepKind::UdpSweep,
+            layer: Layer::Underlay,
+            family,
+            direction: None,
+            bidirectional: false,
+            flows: None,
+            cc: None,
+            rate_bps: None,
+            bytes: None,
+        };
+        Sample::new(key, 0)
+    }
+
     /// The packets of an IPv6 path counted as 20 bytes shorter than they are.
     #[test]
     fn packets_of_ipv6_have_48_bytes_of_headers() {
         for (family, headers) in [(IpVersion::V4, 28.0), (IpVersion::V6, 48.0)] {
-            let key = Key {
-                step: StepKind::UdpSweep,
-                layer: Layer::Underlay,
-                family,
-                direction: None,
-                bidirectional: false,
-                flows: None,
-                cc: None,
-                rate_bps: None,
-                bytes: None,
-            };
-            let mut sample = Sample::new(key, 0);
+            let mut sample = sample(family);
             sample.sweep = vec![SweepStep {
                 rate_bps: 8_000_000,
                 udp: Udp {
@@ -321,6 +341,43 @@ mod tests {
             let capacity = sweep.map_or(0.0, |s| s.capacity_bps);
             assert!((capacity - 8e6 * (1000.0 + headers) / 1000.0).abs() < 1e-3);
         }
+    }
+
+    /// Whether datagrams wait at 100 Mbit/s, by their jitter below and above that, µs.
+    fn waits(below_us: f64, above_us: f64) -> Option<bool> {
+        let step = |sent_bps: f64, received_bps: f64, jitter_us: f64| SweepStep {
+            rate_bps: sent_bps as u64,
+            udp: Udp {
+                payload: 1472,
+                sent: 1000,
+                received: (1000.0 * received_bps / sent_bps) as u64,
+                jitter_us: Some(jitter_us),
+                sent_bps,
+                received_bps,
+                ..Udp::default()
+            },
+            rtt_p50_us: None,
+        };
+        let mut sample = sample(IpVersion::V4);
+        sample.sweep = vec![
+            step(40e6, 40e6, below_us),
+            step(300e6, 98e6, 200.0),
+            step(122e6, 98e6, above_us),
+        ];
+        Sweep::of(&[&sample], &[], None)?.waits_above()
+    }
+
+    /// Bug: buffers of two to eight packets at 100 to 430 Mbit/s, which add less delay than timers
+    /// do, were called policers.
+    #[test]
+    fn a_queue_of_few_packets_shows_in_the_spacing_of_datagrams() {
+        assert_eq!(waits(0.3, 35.0), Some(true));
+        assert_eq!(waits(0.3, 0.4), Some(false));
+    }
+
+    #[test]
+    fn on_a_path_that_varies_the_spacing_shows_no_queue() {
+        assert_eq!(waits(50.0, 60.0), None);
     }
 
     #[test]

@@ -26,6 +26,11 @@ pub(super) const ACT_US: f64 = 60_000.0;
 /// acknowledgement for every second segment). On a line of 256 kbit/s each takes 47 ms.
 const MIN_PACKETS: f64 = 3.0;
 
+/// The same of BBR, which keeps more in flight on a path that holds less than a packet, with any
+/// queue: twice the packet in transmission and three bursts of two segments, rounded up to an even
+/// number, and two more while it probes (`bbr_quantization_budget` in net/ipv4/tcp_bbr.c).
+const MIN_PACKETS_BBR: f64 = 10.0;
+
 /// Share of datagrams lost above the capacity from which the queue was full.
 const OVERFLOWS: f64 = 0.05;
 
@@ -39,12 +44,20 @@ pub(super) fn levels() -> Text {
 }
 
 /// The bound of [`fine_us`].
-pub(super) fn fine() -> Text {
+pub(super) fn fine(load: &Load) -> Text {
     text!(
         "below {bound}, or the time of {packets} packets",
         bound = time(WARN_US),
-        packets = Value::Count(MIN_PACKETS)
+        packets = Value::Count(min_packets(load))
     )
+}
+
+/// Packets that the congestion control of a load keeps in flight at least.
+fn min_packets(load: &Load) -> f64 {
+    match load.cc.as_str() {
+        "bbr" => MIN_PACKETS_BBR,
+        _ => MIN_PACKETS,
+    }
 }
 
 /// A load that adds delay.
@@ -101,7 +114,7 @@ pub(super) fn fine_us(dir: &DirectionView, load: &Load) -> f64 {
     let packet = load.mss_bytes() + f64::from(dir.view.family.tcp_headers());
     let each_s = |bps: f64| models::drain_s(packet, bps);
     let least = dir.carried_bps().filter(|bps| *bps > 0.0).map(each_s);
-    least.map_or(WARN_US, |s| WARN_US.max(MIN_PACKETS * s * 1e6))
+    least.map_or(WARN_US, |s| WARN_US.max(min_packets(load) * s * 1e6))
 }
 
 /// The verdict if a queue that others fill, before the load as well, is not this direction's.
@@ -161,5 +174,21 @@ impl Bloat {
             true => verdict,
             false => verdict.at(Severity::Low),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bug: BBR on lines of 1.1 and 3.2 Mbit/s and 0.3 ms keeps some ten packets in flight, with
+    /// any queue: "a queue on the path adds high delay".
+    #[test]
+    fn the_smallest_window_of_bbr_is_no_deep_queue() {
+        let load = |cc: &str| Load {
+            cc: cc.to_owned(),
+            ..Load::default()
+        };
+        assert!(min_packets(&load("bbr")) > min_packets(&load("cubic")));
     }
 }

@@ -124,7 +124,7 @@ fn test(view: &View) -> Verdict {
                     text!("increase of the RTT, {direction}", direction = name()),
                     Value::Us(added),
                 )
-                .bound(bloat::fine()),
+                .bound(bloat::fine(&load)),
             ),
             None => certain = false,
         }

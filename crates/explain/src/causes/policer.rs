@@ -53,7 +53,9 @@ pub(super) const CAUSE: Cause = Cause {
     about: "A policer has a bucket of tokens and no queue: traffic above the rate is dropped \
         immediately. A UDP rate sweep shows it: above a rate R, exactly R arrives, the rest is \
         lost, and the RTT does not rise. A plain queue would first add delay; queue management \
-        would add its target to TCP's own RTT. TCP sees loss without prior delay and stays below \
+        would add its target to TCP's own RTT. Datagrams \
+        above the rate arrive as evenly as they were sent, while in the shortest queue each waits \
+        for the one before it. TCP sees loss without prior delay and stays below \
         R; cubic may spend a short test growing towards it. BBR holds the rate at the price of \
         many retransmissions, which is no cure.",
     sources: &[
@@ -108,6 +110,13 @@ fn test(dir: &DirectionView) -> Verdict {
             added = time(added)
         ));
     }
+    let waits = sweep.waits_above();
+    if waits == Some(true) {
+        return ruled_out(text!(
+            "datagrams above {capacity} wait for those before them: a queue, not a policer",
+            capacity = rate(sweep.capacity_bps)
+        ));
+    }
     if dir.view.idle_rise_us().is_some() {
         return undecided(
             text!("a queue that others fill hides whether one builds up above the rate"),
@@ -142,8 +151,11 @@ fn test(dir: &DirectionView) -> Verdict {
     let least = (SMOOTHED * calm).max(1_000.0).max(spread);
     let own_slack = slack.max(2.0 * packet_us + spread).max(least);
     // A policer sends each packet at the line's rate: at half of the time they are not delayed.
-    let waits = usual.is_some_and(|usual| usual > least.max(DELAYED * packet_us));
-    if let Some(own) = own.filter(|own| waits || *own > own_slack) {
+    let delayed = usual.is_some_and(|usual| usual > least.max(DELAYED * packet_us));
+    // Datagrams that never wait for one another pass no queue, isolated or not; round trips of TCP
+    // then rise by delayed acknowledgements and its own bursts.
+    let queues = |own: &f64| waits.is_none() && (delayed || *own > own_slack);
+    if let Some(own) = own.filter(queues) {
         return ruled_out(text!(
             "TCP's own RTT rises by {own}: a queue with flow isolation, not a policer",
             own = time(own)

@@ -1,6 +1,6 @@
 //! Command line of the validation of pathtwin.
 
-use std::{num::NonZeroUsize, path::PathBuf};
+use std::{num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
 use clap::{Args, ValueEnum};
 
@@ -16,6 +16,7 @@ use super::Format;
   pathtwin lab accuracy --twins 30 --draw 7  (predictions of twins)
   pathtwin lab accuracy --twins 30 --twin-paths beyond  (the same where a path has more than a twin)
   pathtwin lab accuracy --causes 200 --quick --out drawn  (findings on random paths; resumes)
+  pathtwin lab accuracy --causes 200 --quick --out drawn --only 27,100-160  (a few of them)
   pathtwin lab accuracy --fixes 40 --out fixes  (changes by fix on 40 paths of the corpus; resumes)
   pathtwin lab accuracy --captures FILE     (policers named from captures of bench/policing)
 
@@ -72,6 +73,13 @@ pub struct Accuracy {
     /// With --causes: measure the quick plan instead of the default one
     #[arg(long, requires = "causes")]
     pub quick: bool,
+    /// With --causes: only these scenarios of the draw, by index or by first and last index
+    #[arg(long, value_name = "N[-N]", value_delimiter = ',', requires = "causes")]
+    pub only: Vec<Indices>,
+    /// With --causes: take truths from this file of lines (corpus/judged), where it has the
+    /// scenario, instead of deriving them again
+    #[arg(long, value_name = "FILE", requires = "causes")]
+    pub truths: Option<PathBuf>,
     /// With --pairs: runs without a change, and half as many of each kind with one
     #[arg(long, value_name = "N", default_value_t = 33)]
     pub runs: usize,
@@ -85,6 +93,22 @@ pub struct Accuracy {
     /// Output format of --twins, --causes, --fixes and --captures: tables, or one line a path
     #[arg(long, value_enum, default_value_t = Format::Text, conflicts_with_all = ["coverage", "pairs"])]
     pub output: Format,
+}
+
+/// Scenarios of a draw: `27`, or `100-160` with both ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Indices(pub RangeInclusive<usize>);
+
+impl FromStr for Indices {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        match (first.parse(), last.parse()) {
+            (Ok(first), Ok(last)) if first <= last => Ok(Self(first..=last)),
+            _ => Err("an index like 27, or a range like 100-160".to_owned()),
+        }
+    }
 }
 
 /// Paths of twins.
@@ -154,4 +178,19 @@ pub struct Validate {
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub output: Format,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenarios_are_an_index_or_a_range_with_both_ends() {
+        let parse = |text: &str| text.parse::<Indices>().ok().map(|indices| indices.0);
+        assert_eq!(parse("27"), Some(27..=27));
+        assert_eq!(parse("100-160"), Some(100..=160));
+        for wrong in ["", "-", "9-", "-9", "9-8", "x"] {
+            assert_eq!(parse(wrong), None, "{wrong}");
+        }
+    }
 }

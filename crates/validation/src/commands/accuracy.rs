@@ -78,8 +78,10 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
         let draw = u32::try_from(arguments.draw);
         let size = drawn::Size {
             scenarios,
+            only: &arguments.only,
             draw: draw.map_err(|_| Failure::new(code::USE, anyhow!("--draw is below 2^32")))?,
             quick: arguments.quick,
+            truths: arguments.truths.as_deref(),
             folder: arguments.out.as_deref(),
             output: arguments.output,
         };

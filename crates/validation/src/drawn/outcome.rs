@@ -131,6 +131,22 @@ impl Outcome {
         }
     }
 
+    /// Returns true if it is of a scenario.
+    pub fn is_of(&self, drawn: &Drawn) -> bool {
+        (self.draw, self.index) == (drawn.draw, drawn.index)
+    }
+
+    /// The truth that it was judged by, without the effects from which it was derived.
+    pub fn truth(&self) -> Truth {
+        Truth {
+            causes: self.causes.clone(),
+            also: self.also.clone(),
+            allowed: self.allowed.clone(),
+            recovers: self.recovers,
+            effects: Vec::new(),
+        }
+    }
+
     /// Name of the scenario.
     pub fn name(&self) -> String {
         format!("drawn-{}-{:05}", self.draw, self.index)

@@ -22,7 +22,7 @@ use validation::{
 use self::kept::Kept;
 use super::Bench;
 use pathtwin::{
-    cli::Format,
+    cli::{Format, Indices},
     exit::{Failure, code},
     format, progress,
 };
@@ -31,10 +31,14 @@ use pathtwin::{
 pub(super) struct Size<'a> {
     /// Scenarios.
     pub(super) scenarios: usize,
+    /// Those to measure; all if empty.
+    pub(super) only: &'a [Indices],
     /// Number of the draw.
     pub(super) draw: u32,
     /// True for the quick plan instead of the default plan.
     pub(super) quick: bool,
+    /// Lines of scenarios whose truth is known.
+    pub(super) truths: Option<&'a Path>,
     /// Folder of specs, truths and Runs; existing ones are reused.
     pub(super) folder: Option<&'a Path>,
     /// Form of the result.
@@ -50,12 +54,9 @@ pub(super) fn drawn(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
         true => measure::plans::quick(),
         false => measure::plans::default(),
     };
-    let kept = Kept::open(size.folder, &plan.name)?;
-    let scenarios = (0..size.scenarios).map(|index| {
-        let index = u32::try_from(index).context("too many scenarios")?;
-        Ok(Drawn::new(size.draw, index)?)
-    });
-    let scenarios = scenarios.collect::<anyhow::Result<Vec<_>>>()?;
+    let known = size.truths.map_or(Ok(Vec::new()), lines)?;
+    let kept = Kept::open(size.folder, &plan.name, known)?;
+    let scenarios = scenarios(size)?;
     let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let (bar, started) = (progress::bar(scenarios.len()), Instant::now());
     let (mut outcomes, mut fresh) = (Vec::new(), 0);
@@ -80,6 +81,37 @@ pub(super) fn drawn(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
         Format::Json => format::json(&outcomes),
         Format::Jsonl => format::json_lines(&outcomes),
     }
+}
+
+/// The scenarios to measure.
+fn scenarios(size: &Size<'_>) -> Result<Vec<Drawn>, Failure> {
+    let outside = size
+        .only
+        .iter()
+        .find(|only| *only.0.end() >= size.scenarios);
+    if let Some(Indices(range)) = outside {
+        let error = anyhow!(
+            "--only {}: the draw has {} scenarios, from 0 on",
+            range.end(),
+            size.scenarios
+        );
+        return Err(Failure::new(code::USE, error));
+    }
+    let wanted =
+        |index: &usize| size.only.is_empty() || size.only.iter().any(|only| only.0.contains(index));
+    let scenarios = (0..size.scenarios).filter(wanted).map(|index| {
+        let index = u32::try_from(index).context("too many scenarios")?;
+        Ok(Drawn::new(size.draw, index)?)
+    });
+    Ok(scenarios.collect::<anyhow::Result<Vec<_>>>()?)
+}
+
+/// The outcomes in a file of lines.
+fn lines(file: &Path) -> Result<Vec<Outcome>, Failure> {
+    let name = || file.display().to_string();
+    let text = std::fs::read_to_string(file).with_context(name)?;
+    let lines: Result<Vec<Outcome>, _> = text.lines().map(serde_json::from_str).collect();
+    Ok(lines.with_context(name)?)
 }
 
 /// Derives the truth of scenarios, measures and explains them. A scenario with a failed cell or

@@ -11,25 +11,38 @@ use pathtwin::{
 use sys::files::Readers;
 use validation::drawn::{Drawn, outcome::Outcome, truth::Truth};
 
-/// The folder of stored results, if any, and the name of the plan.
+/// The folder of stored results, if any, the name of the plan, and scenarios of known truth.
 pub(super) struct Kept<'a> {
     folder: Option<&'a Path>,
     plan: &'a str,
+    known: Vec<Outcome>,
 }
 
 impl<'a> Kept<'a> {
     /// Opens or makes the folder.
-    pub(super) fn open(folder: Option<&'a Path>, plan: &'a str) -> Result<Self, Failure> {
+    pub(super) fn open(
+        folder: Option<&'a Path>,
+        plan: &'a str,
+        known: Vec<Outcome>,
+    ) -> Result<Self, Failure> {
         if let Some(folder) = folder {
             let made = std::fs::create_dir_all(folder);
             made.with_context(|| format!("make {}", folder.display()))?;
         }
-        Ok(Self { folder, plan })
+        Ok(Self {
+            folder,
+            plan,
+            known,
+        })
     }
 
-    /// The truth of a scenario by the definitions of this program, if its effects are stored for
-    /// the same spec.
+    /// The truth of a scenario: by the definitions of this program, if its effects are stored for
+    /// the same spec; or that of its line.
     pub(super) fn truth(&self, drawn: &Drawn) -> Result<Option<Truth>, Failure> {
+        let mut known = self.known.iter();
+        if let Some(line) = known.find(|line| line.is_of(drawn)) {
+            return Ok(Some(line.truth()));
+        }
         let read = self.read(drawn, "truth.json")?;
         let parse = |(file, bytes): (PathBuf, Vec<u8>)| {
             let truth: Result<Truth, _> = serde_json::from_slice(&bytes);
