@@ -41,6 +41,10 @@ pub(super) const FILES: &[(&str, &str)] = &[
         include_str!("../patches/0007-um-same-task-size.patch"),
     ),
     (
+        "0030-um-whole-xstate.patch",
+        include_str!("../patches/0030-um-whole-xstate.patch"),
+    ),
+    (
         "0008-um-near-code.patch",
         include_str!("../patches/0008-um-near-code.patch"),
     ),

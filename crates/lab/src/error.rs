@@ -55,6 +55,9 @@ pub enum LabError {
         /// The reason.
         why: CacheSettingError,
     },
+    /// `PATHTWIN_SECCOMP` has a wrong value.
+    #[error("PATHTWIN_SECCOMP: \"{0}\" is neither yes nor no")]
+    Seccomp(String),
     /// The native engine lacks the permission to create what it needs.
     #[error(
         "the native engine needs root, because it creates network namespaces and queues: run it with sudo, or use the \

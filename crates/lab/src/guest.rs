@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use kernel::Image;
 use model::{
     job::{JOB_FILE, Job, OUTPUT_FILE},
     units::Seed,
@@ -20,6 +21,8 @@ use crate::{LabError, mappings::Mappings, sandbox::Sandbox};
 pub(crate) struct Boot<'a> {
     /// The kernel image.
     pub kernel: &'a Path,
+    /// How it runs programs.
+    pub mode: Mode,
     /// Its folders.
     pub sandbox: &'a Sandbox,
     /// Real time after which it is ended.
@@ -37,6 +40,50 @@ pub struct Cost {
     pub cpu_s: f64,
 }
 
+/// How a kernel runs the programs of its guest. The results are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// A program passes its system calls on by itself: less work for the host.
+    Seccomp,
+    /// The kernel traces the program.
+    Ptrace,
+}
+
+impl Mode {
+    /// The mode of an image: the faster one that it has, unless the user turned that off.
+    pub(crate) fn of(image: &Image, seccomp_allowed: bool) -> Self {
+        match &image.meta {
+            Some(meta) if meta.seccomp && seccomp_allowed => Self::Seccomp,
+            _ => Self::Ptrace,
+        }
+    }
+
+    /// An argument that the kernel takes out of its command line before it is mixed into random
+    /// numbers. Kernels without the mode know no such argument, and trace.
+    fn argument(self) -> Option<&'static str> {
+        (self == Self::Seccomp).then_some("seccomp=on")
+    }
+}
+
+/// Whether the faster mode may be used, by `PATHTWIN_SECCOMP`.
+///
+/// # Errors
+/// It is neither yes nor no.
+pub(crate) fn seccomp_allowed() -> Result<bool, LabError> {
+    match std::env::var_os("PATHTWIN_SECCOMP") {
+        None => Ok(true),
+        Some(value) => allowed(&value.to_string_lossy()),
+    }
+}
+
+fn allowed(value: &str) -> Result<bool, LabError> {
+    match value {
+        "" | "yes" => Ok(true),
+        "no" => Ok(false),
+        other => Err(LabError::Seccomp(other.to_owned())),
+    }
+}
+
 /// The command line: the same for all cells of a memory size, because the kernel mixes it into its
 /// random numbers (drivers/char/random.c, `random_init_early`). `/proc/self/cwd` is the cell's
 /// folder, independent of its name.
@@ -44,7 +91,6 @@ pub(crate) fn arguments(memory_mb: u64, is_mostly_idle: bool) -> Vec<String> {
     let mut arguments = vec![format!("mem={memory_mb}M")];
     arguments.extend(
         [
-            "seccomp=on",
             "time-travel=inf-cpu",
             "time-travel-start=1700000000000000000",
             "root=/dev/root",
@@ -86,6 +132,7 @@ pub(crate) fn run(
         .map_err(LabError::file("use", &console))?;
     let mut command = Command::new(boot.kernel);
     command
+        .args(boot.mode.argument())
         .args(arguments)
         .current_dir(folder)
         .env_clear()
@@ -201,5 +248,38 @@ pub fn program() -> Result<std::path::PathBuf, LabError> {
         Ok(path)
     } else {
         Err(LabError::NoGuest(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn image(bytes: &[u8]) -> (tempfile::TempDir, Image) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("linux");
+        fs::write(&file, bytes).unwrap();
+        let image = Image::open(&file).unwrap();
+        (folder, image)
+    }
+
+    #[test]
+    fn an_image_that_is_not_known_to_have_the_seccomp_mode_is_booted_without_its_argument() {
+        let (_folder, image) = image(b"\x7fELF time-travel=");
+        assert_eq!(Mode::of(&image, true), Mode::Ptrace);
+        assert_eq!(Mode::Ptrace.argument(), None);
+        assert_eq!(Mode::Seccomp.argument(), Some("seccomp=on"));
+        // The mode changes no result, so a cached one is used in either.
+        assert!(!arguments(256, false).iter().any(|a| a.contains("seccomp")));
+    }
+
+    #[test]
+    fn the_user_can_turn_the_seccomp_mode_off() {
+        assert!(allowed("").unwrap() && allowed("yes").unwrap());
+        assert!(!allowed("no").unwrap());
+        let error = allowed("off").unwrap_err().to_string();
+        assert!(error.contains("PATHTWIN_SECCOMP"), "{error}");
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     LabError,
     cache::{Cache, Tiers, entry},
     check,
-    guest::{self, Boot},
+    guest::{self, Boot, Mode},
     images::Images,
     job::{Artifacts, Job},
     native,
@@ -79,6 +79,8 @@ pub struct Lab {
     cache: Option<Cache>,
     jobs: NonZeroUsize,
     wall_limit: Duration,
+    /// False if the user turned the faster mode of running programs off.
+    seccomp: bool,
 }
 
 impl Lab {
@@ -120,6 +122,7 @@ impl Lab {
             cache,
             jobs,
             wall_limit: config.wall_limit,
+            seccomp: guest::seccomp_allowed()?,
         })
     }
 
@@ -235,6 +238,7 @@ impl Lab {
         };
         let boot = Boot {
             kernel: &image.path,
+            mode: Mode::of(&image, self.seccomp),
             sandbox: &self.sandbox,
             wall_limit: self.wall_limit,
             stop,

@@ -41,7 +41,7 @@ impl From<lab::LabError> for Failure {
     fn from(error: lab::LabError) -> Self {
         use lab::LabError::{
             Batch, CacheSetting, FilesWritable, Kernel, Lacks, NoCache, NoCongestion, NoGuest,
-            NoNode, NoProgram, NotRoot, Segment, Stopped,
+            NoNode, NoProgram, NotRoot, Seccomp, Segment, Stopped,
         };
         use lab::batch::BatchError as E;
         let lacks = matches!(
@@ -53,7 +53,7 @@ impl From<lab::LabError> for Failure {
             Batch(E::Refused { .. } | E::Unreachable { .. }) => code::FAILED,
             Batch(_) => code::USE,
             Segment(lab::segment::SegmentError::Differs { .. }) => code::FAILED,
-            Segment(_) | CacheSetting { .. } => code::USE,
+            Segment(_) | CacheSetting { .. } | Seccomp(_) => code::USE,
             Stopped => code::INTERRUPTED,
             NoCongestion { .. } | NoNode { .. } | NoProgram(_) => code::USE,
             _ if lacks => code::LACKS,

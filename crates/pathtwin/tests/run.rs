@@ -5,6 +5,7 @@
 mod common;
 
 use std::{
+    io::Write as _,
     path::Path,
     process::{Child, Stdio},
     thread,
@@ -126,6 +127,49 @@ fn a_kernel_that_was_not_built_is_refused_before_a_guest_boots() {
         "{message}"
     );
     assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+}
+
+#[test]
+fn a_matrix_on_an_image_that_does_not_boot_has_one_reason_and_no_table() {
+    let (folder, path) = spec(PLAIN);
+    let image = folder.path().join("linux");
+    std::fs::copy("/bin/false", &image).expect("copy a program");
+    let mut file = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&image)
+        .expect("open the image");
+    file.write_all(b"time-travel=").expect("mark the image");
+    drop(file);
+    let output = pathtwin()
+        .env("PATHTWIN_KERNEL", &image)
+        .args(["lab", "run", "--no-cache", "--set", "repeats=12"])
+        .arg(&path)
+        .output()
+        .expect("run pathtwin");
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{message}");
+    assert_eq!(message.matches("ended without a result").count(), 1);
+    assert!(
+        message.contains("all 12 cells failed for this one reason"),
+        "{message}"
+    );
+    assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+}
+
+#[test]
+fn a_kernel_with_the_seccomp_mode_gives_the_same_results_without_it() {
+    let (_folder, path) = spec(PLAIN);
+    let digest = |seccomp: &str| {
+        let output = pathtwin()
+            .env("PATHTWIN_SECCOMP", seccomp)
+            .args(["lab", "run", "--no-cache", "--output", "jsonl"])
+            .arg(&path)
+            .output()
+            .expect("run pathtwin");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        parse(&output).remove(0)["digest"].clone()
+    };
+    assert_eq!(digest("yes"), digest("no"));
 }
 
 #[test]

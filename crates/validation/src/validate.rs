@@ -15,6 +15,7 @@ mod competitor;
 mod cubic;
 mod fifo;
 mod goodput;
+mod lacking;
 mod line;
 mod loss;
 mod outcome;
@@ -123,12 +124,15 @@ pub fn run(
         on_step,
     )?);
     let mut lines = Vec::new();
+    let lacking = lacking::of(bench.lab);
     let everything: Vec<Outcome<'_>> = ran.iter().flat_map(|r| r.outcomes()).collect();
     for check in checks {
         let own = ran.iter().find(|r| r.check.name == check.name);
         lines.extend(match check.work {
             Work::Cells(_, judge) | Work::Twice(_, judge) => {
-                own.map(|r| r.judged(judge)).unwrap_or_default()
+                let mut lines = own.map(|r| r.judged(judge)).unwrap_or_default();
+                lines.extend(from(check, lacking.lines(&cells(check)?)));
+                lines
             }
             Work::Program(judge) => {
                 let lines = judge(bench).unwrap_or_else(|e| vec![Line::failed(String::new(), &e)]);
@@ -203,8 +207,10 @@ fn all_cells<'a, J: Job<Output = CellResult>>(
 ) -> Result<Vec<Ran<'a>>, ValidateError> {
     let mut queue: Vec<(usize, usize, Cell)> = Vec::new();
     let mut all = Vec::new();
+    let lacking = lacking::of(bench.lab);
     for (number, &check) in checks.iter().enumerate() {
-        let cells = cells(check)?;
+        let mut cells = cells(check)?;
+        cells.retain(|cell| !lacking.has(cell));
         let numbered = cells.iter().cloned().enumerate();
         queue.extend(numbered.map(|(place, cell)| (number, place, cell)));
         all.push((check, cells));

@@ -36,11 +36,7 @@ const HEADING: [&str; 5] = ["check", "expected", "got", "verdict", "source"];
 pub fn table(report: &Report) -> String {
     let rows = report.lines.iter().map(row).collect();
     let mut out = plain::table(&HEADING, &[], rows);
-    for line in &report.lines {
-        if let Some(reason) = &line.reason {
-            let _ = writeln!(out, "{}: {reason}", line.check);
-        }
-    }
+    reasons(&mut out, &report.lines);
     let _ = writeln!(
         out,
         "{} passed, {} failed, {} differ as documented, {} skipped; kernel {}",
@@ -51,6 +47,32 @@ pub fn table(report: &Report) -> String {
         report.kernel.as_deref().unwrap_or("unknown")
     );
     out
+}
+
+/// Why lines have no value, each reason once: an image that does not boot fails all checks.
+fn reasons(out: &mut String, lines: &[Line]) {
+    // Process ids and addresses differ from line to line.
+    let without_digits =
+        |text: &str| -> String { text.chars().filter(|c| !c.is_ascii_digit()).collect() };
+    let mut said = Vec::new();
+    let mut more = 0;
+    for line in lines {
+        let Some(reason) = &line.reason else { continue };
+        let key = (line.verdict, without_digits(reason));
+        if said.contains(&key) {
+            more += 1;
+        } else {
+            let _ = writeln!(out, "{}: {reason}", line.check);
+            said.push(key);
+        }
+    }
+    match more {
+        0 => {}
+        1 => out.push_str("1 further line has one of these reasons\n"),
+        n => {
+            let _ = writeln!(out, "{n} further lines have one of these reasons");
+        }
+    }
 }
 
 fn row(line: &Line) -> Vec<String> {
@@ -65,4 +87,27 @@ fn row(line: &Line) -> Vec<String> {
         line.verdict.to_string(),
         line.source.clone(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_that_does_not_boot_has_its_reason_in_the_table_once() {
+        let died = |pid: u32| Line::failed(String::new(), format!("the guest ended; pid = {pid}"));
+        let mut lines: Vec<Line> = (1..=24).map(died).collect();
+        lines.push(Line::skipped("there is no iperf3"));
+        let mut out = String::new();
+        reasons(&mut out, &lines);
+        let printed: Vec<&str> = out.lines().collect();
+        assert_eq!(
+            printed,
+            [
+                ": the guest ended; pid = 1",
+                ": there is no iperf3",
+                "23 further lines have one of these reasons"
+            ]
+        );
+    }
 }

@@ -105,6 +105,8 @@ pub(super) fn print(
     figures: Option<&Figures>,
 ) -> Result<(), Failure> {
     match output {
+        // The reason why there are none has been printed.
+        Format::Text if rows.is_empty() => Ok(()),
         Format::Text => format::text(&report::terminal::table(rows, figures, format::width())),
         Format::Json => format::json(&Rows {
             schema: ROW_SCHEMA,
