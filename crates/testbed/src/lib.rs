@@ -12,8 +12,9 @@
 //! the names in a spec. `near` and `far` route, they do not bridge: only a routed hop takes a
 //! packet off its sender's socket (`skb_orphan` in `ip_rcv_core`, net/ipv4/ip_input.c, Linux 7.2),
 //! without which TCP small queues of the sender would reach into the bottleneck. The queue and the
-//! delay sit on different devices, so that the limit of one never bounds the other. The routers in
-//! brackets exist where a tunnel ends on routers.
+//! delay sit on different devices, so that the limit of one never bounds the other, or are one
+//! discipline of the lab's kernel on the last router. The routers in brackets exist where a tunnel
+//! ends on routers.
 //!
 //! A [`plan::Plan`] holds all this as a value, made without touching the kernel; [`build`] creates
 //! it. Everything is in namespaces held by file descriptors of this process only: when the process
