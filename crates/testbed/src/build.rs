@@ -61,8 +61,8 @@ pub fn build(cell: &Cell, timers: Timers) -> Result<Testbed, BuildError> {
 /// True if routers hand packets on in the context of the sender: patch 0021 of the lab's kernel.
 const FORWARD: &str = "dev.veth.forward";
 
-/// Sets this kernel to the engine of a cell, as far as it has it: only the lab's own has that of the
-/// device, which needs exact timers.
+/// Sets this kernel to the engine of a cell, as far as it has it: only the lab's own has that of
+/// the device, which needs exact timers.
 fn engine_here(cell: &Cell, timers: Timers) -> PathEngine {
     let device = cell.engine == PathEngine::Device && timers == Timers::Exact;
     let _ = sysctl::write(FORWARD, if device { "1" } else { "0" });

@@ -44,8 +44,8 @@ pub struct Path {
 pub struct Bucket {
     /// Rate, bits a second, link headers included.
     pub rate_bps: u64,
-    /// Burst after idling, bytes. Packets longer than it are dropped, or cut up if they are segments
-    /// of several.
+    /// Burst after idling, bytes. Packets longer than it are dropped, or cut up if they are
+    /// segments of several.
     pub burst_bytes: u32,
     /// Rate at which the bucket may be emptied; absent = at once.
     pub peak: Option<TbfPeak>,
