@@ -40,7 +40,7 @@ fn the_table_has_every_cell_of_the_specs_in_order() {
         for (index, (cell, expected)) in own.iter().zip(&expected).enumerate() {
             assert_eq!(
                 (cell.index, cell.spec.as_str()),
-                (index, expected.spec.as_str())
+                (index, expected.name.as_str())
             );
             for factor in Factor::ALL {
                 let level = expected.factors.get(factor.key()).unwrap();

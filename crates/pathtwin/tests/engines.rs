@@ -148,7 +148,7 @@ fn a_router_counts_what_it_forwards() {
     let (_folder, path) = spec("[path]\nrtt = \"30ms\"\nrate = \"50mbit\"\n");
     let count = "sleep 2; awk '/^Ip: [0-9]/ { print $4, $7 }' /proc/net/snmp";
     let output = pathtwin()
-        .args(["lab", "exec"])
+        .args(["lab", "exec", "--set", "engine=device"])
         .arg(&path)
         .args(["--on", "near", "--", "sh", "-c", count])
         .args(["--on", "client", "--"])

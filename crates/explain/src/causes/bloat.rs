@@ -28,7 +28,8 @@ const MIN_PACKETS: f64 = 3.0;
 
 /// The same of BBR, which keeps more in flight on a path that holds little more than a packet,
 /// with any queue: twice that, which is three packets, and three bursts of two segments, rounded
-/// up to an even number, and two more while it probes (`bbr_quantization_budget` in net/ipv4/tcp_bbr.c).
+/// up to an even number, and two more while it probes (`bbr_quantization_budget`,
+/// net/ipv4/tcp_bbr.c, Linux 7.2).
 const MIN_PACKETS_BBR: f64 = 12.0;
 
 /// Share of datagrams lost above the capacity from which the queue was full.
