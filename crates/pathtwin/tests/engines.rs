@@ -31,18 +31,18 @@ engine = ["device", "chain"]
 
 /// Pairs of rows that differ in the engine only.
 fn pairs(rows: &[Value]) -> Vec<[&Value; 2]> {
-    let of = |engine: &str| {
+    fn of<'a>(rows: &'a [Value], engine: &'a str) -> impl Iterator<Item = &'a Value> {
         rows.iter()
             .filter(move |row| row["factors"]["engine"] == engine)
-    };
+    }
     let rest = |row: &Value| {
         let mut factors = row["factors"].clone();
         factors["engine"] = Value::Null;
         factors
     };
-    of("device")
+    of(rows, "device")
         .filter_map(|device| {
-            let chain = of("chain").find(|chain| rest(chain) == rest(device))?;
+            let chain = of(rows, "chain").find(|chain| rest(chain) == rest(device))?;
             Some([device, chain])
         })
         .collect()

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, time::Duration};
 use model::{
     cell::{
         Batch, Buffer, CELL_SCHEMA, Cell, End, EndQdisc, Ends, KernelName, LabPath, Line, Local,
-        Loss, Peak, Policer, Quantile, Quantiles, Queue, RateStep, RateSteps, Shaper, Traffic,
-        TrafficKind, Tunnel, TunnelAt, TunnelKind, TunnelStage,
+        Loss, PathEngine, Peak, Policer, Quantile, Quantiles, Queue, RateStep, RateSteps, Shaper,
+        Traffic, TrafficKind, Tunnel, TunnelAt, TunnelKind, TunnelStage,
         bounds::{MAX_LOWAT, MAX_SIZE, MAX_SOCKET, MAX_TIME, MIN_PROBE, MIN_TIME},
     },
     net::{Direction, IpVersion},
@@ -355,7 +355,8 @@ fn cells() -> impl Strategy<Value = Cell> {
     let name = "[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}";
     let kernel = option::of("[67][.][0-9]{1,2}");
     let kernel = kernel.prop_map(|name| name.and_then(|name| KernelName::new(&name)));
-    let head = (name, any::<u64>(), times, kernel);
+    let engine = prop::sample::select(vec![PathEngine::Chain, PathEngine::Device]);
+    let head = (name, any::<u64>(), times, (kernel, engine));
     (
         head,
         path().boxed(),
@@ -364,7 +365,13 @@ fn cells() -> impl Strategy<Value = Cell> {
         loads,
     )
         .prop_map(
-            |((name, seed, times, kernel), path, tunnel, (near, far), (traffic, cross))| Cell {
+            |(
+                (name, seed, times, (kernel, engine)),
+                path,
+                tunnel,
+                (near, far),
+                (traffic, cross),
+            )| Cell {
                 schema: CELL_SCHEMA,
                 name,
                 factors: BTreeMap::new(),
@@ -374,6 +381,7 @@ fn cells() -> impl Strategy<Value = Cell> {
                 idle: times.2,
                 sample: times.3.min(times.0),
                 kernel,
+                engine,
                 path,
                 tunnel,
                 ends: Ends { near, far },
