@@ -2,12 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{
-    cell::Cell,
-    compare::{Group, Rule},
-};
-
-pub use crate::rules::all;
+use crate::compare::{Group, Rule};
 
 /// Name of the file with the cells of each finding.
 pub const FILE: &str = "findings.jsonl";
@@ -43,15 +38,6 @@ impl Found {
     pub fn holds(&self) -> bool {
         !self.groups.is_empty() && (self.finding.holds)(&self.groups)
     }
-}
-
-/// All findings over the cells.
-pub fn found(cells: &[Cell]) -> Vec<Found> {
-    let of = |finding: Finding| Found {
-        groups: finding.rule.groups(cells),
-        finding,
-    };
-    all().into_iter().map(of).collect()
 }
 
 /// A line of [`FILE`]: a group of a finding with its cells.

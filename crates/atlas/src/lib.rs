@@ -13,6 +13,6 @@ mod number;
 pub mod page;
 pub mod publish;
 pub mod readme;
-mod rules;
+pub mod rules;
 pub mod source;
 pub mod table;

@@ -12,6 +12,7 @@ use crate::{
     finding::{self, Found},
     heat, page,
     readme::{self, NoMark},
+    rules,
     source::{self, SPECS, Source, SourceError},
     table::{self, TableError},
 };
@@ -101,7 +102,7 @@ impl Atlas {
 
     /// What the cells show.
     pub fn findings(&self) -> Vec<Found> {
-        finding::found(&self.cells)
+        rules::found(&self.cells)
     }
 
     /// All files with their content. `readme`: the present README, whose text between its generated

@@ -1,10 +1,19 @@
 //! The ten findings.
 
 use crate::{
-    cell::Factor,
+    cell::{Cell, Factor},
     compare::{Group, Only, Quantity, Rule},
-    finding::Finding,
+    finding::{Finding, Found},
 };
+
+/// All findings over the cells.
+pub fn found(cells: &[Cell]) -> Vec<Found> {
+    let of = |finding: Finding| Found {
+        groups: finding.rule.groups(cells),
+        finding,
+    };
+    all().into_iter().map(of).collect()
+}
 
 /// Queues that keep a burst: all but the shortest buffer and the policer.
 const LONG: &[&str] = &["fifo 40ms", "fifo 200ms", "fq_codel", "cake"];

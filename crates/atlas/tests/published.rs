@@ -101,7 +101,7 @@ fn everything_published_is_made_from_the_table() {
 
 #[test]
 fn there_are_ten_findings_and_their_cells_are_in_the_specs() {
-    let findings = atlas::finding::all();
+    let findings = atlas::rules::all();
     let ids: BTreeSet<&str> = findings.iter().map(|finding| finding.id).collect();
     assert_eq!((findings.len(), ids.len()), (10, 10));
     let all: Vec<_> = SPECS.iter().flat_map(|file| cells(file)).collect();

@@ -113,11 +113,12 @@
       // Figures start with the highest, factors with the first level.
       sort = { key, up: sort.key === key ? !sort.up : factors.has(key) };
       drawTable();
+      document.querySelector(`#table [data-sort="${key}"]`)?.focus();
     } else if (cell) command(Number(cell));
   });
 
   const command = (cell) => {
-    const quote = (t) => (/^[\w.%:-]+$/.test(t) ? t : `'${t}'`);
+    const quote = (t) => (/^[\w.%:=-]+$/.test(t) ? t : `'${t}'`);
     const sets = data.factors.filter((f) => f.key !== "path.rate").map((f) => `--set ${quote(`${f.key}=${text(f.name, cell)}`)}`);
     const file = data.specs.levels[specs[cell]];
     byId("command").replaceChildren(
