@@ -103,11 +103,14 @@ pub fn is_in(cell: &Cell, only: Only) -> bool {
     only.iter().all(within)
 }
 
+/// A value, and the lines of the table that it is of.
+type Value = (f64, Vec<usize>);
+
 impl Rule {
     /// The groups, in the order of the table. Invalid cells are left out, and so are pairs of which
     /// one is missing.
     pub fn groups(&self, cells: &[Cell]) -> Vec<Group> {
-        let mut groups: Vec<(Vec<String>, Vec<(f64, Vec<usize>)>)> = Vec::new();
+        let mut groups: Vec<(Vec<String>, Vec<Value>)> = Vec::new();
         for (value, places) in self.values(cells) {
             let first = &cells[places[0] - 1];
             let levels: Vec<String> = self.by.iter().map(|f| first.level(*f).to_owned()).collect();
@@ -119,7 +122,7 @@ impl Rule {
         groups.into_iter().filter_map(summary).collect()
     }
 
-    fn values(&self, cells: &[Cell]) -> Vec<(f64, Vec<usize>)> {
+    fn values(&self, cells: &[Cell]) -> Vec<Value> {
         let meant = cells.iter().enumerate();
         let meant = meant.filter(|(_, cell)| cell.valid && is_in(cell, self.only));
         let Some((factor, over, under)) = self.ratio else {
@@ -185,7 +188,7 @@ fn others(cell: &Cell, but: Factor) -> Vec<&str> {
     rest.map(|factor| cell.level(factor)).collect()
 }
 
-fn summary((levels, values): (Vec<String>, Vec<(f64, Vec<usize>)>)) -> Option<Group> {
+fn summary((levels, values): (Vec<String>, Vec<Value>)) -> Option<Group> {
     let numbers: Vec<f64> = values.iter().map(|(value, _)| *value).collect();
     Some(Group {
         levels,

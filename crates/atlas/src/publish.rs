@@ -35,7 +35,7 @@ pub enum PublishError {
     },
     /// Results cannot be gathered.
     #[error("gather the results of {0}: {1}")]
-    Gather(String, lab::LabError),
+    Gather(String, Box<lab::LabError>),
     /// Rows are of another kind of spec.
     #[error(transparent)]
     Cell(#[from] CellError),
@@ -70,7 +70,7 @@ impl Atlas {
     pub fn of_results(folder: &Path, sample: bool) -> Result<Self, PublishError> {
         let gather = |file: &str| {
             let gathered = gather::gather(&[folder.join(file)]);
-            let failed = |e| PublishError::Gather(file.to_owned(), e);
+            let failed = |e| PublishError::Gather(file.to_owned(), Box::new(e));
             Ok((file.to_owned(), gathered.map_err(failed)?))
         };
         // A sample may leave out whole specs.
