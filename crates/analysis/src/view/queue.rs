@@ -246,10 +246,7 @@ impl DirectionView<'_> {
         }
         // Of the steps below the capacity, too, since one of them may have a full queue.
         let room = sweep.steps.iter().filter(|s| sweep.leaves_room(&s.udp));
-        let room_us = room.filter_map(|s| s.rtt_p50_us);
-        // A queue that others keep full is so at every rate.
-        let base_us = self.view.idle_rise_us().and_then(|_| self.view.base_us());
-        let calm = room_us.chain(base_us).reduce(f64::min)?;
+        let calm = room.filter_map(|s| s.rtt_p50_us).reduce(f64::min)?;
         let full = self.overload_rtt_us()?;
         let packets_us = 2.0 * models::packet_us(sweep.capacity_bps);
         if full - calm < packets_us.max(SLIGHT_US) {

@@ -12,7 +12,7 @@ use model::{
     text,
 };
 
-use self::seen::{Events, From, loss, undisturbed};
+use self::seen::{Events, From, loss};
 use super::{FULL, no_capacity, percent, rate, time, whole};
 use crate::{
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
@@ -80,10 +80,9 @@ fn actions(scope: &Scope) -> Vec<Action> {
 }
 
 fn test(dir: &DirectionView) -> Verdict {
-    let (Some(load), Some(mut sweep)) = (dir.default_load(), dir.sweep()) else {
+    let (Some(load), Some(sweep)) = (dir.default_load(), dir.sweep()) else {
         return undecided(Need::Tcp.missing(), Need::Tcp.settle());
     };
-    sweep.below = undisturbed(&sweep);
     let Some(carries) = dir.payload_capacity_bps(&load) else {
         return no_capacity(dir);
     };

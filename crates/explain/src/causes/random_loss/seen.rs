@@ -19,30 +19,8 @@ const MIN_EVENTS: usize = 3;
 /// ... and their minimum share of all.
 const EMPTY: f64 = 0.6;
 
-/// Chance up to which losses are not those that other packets have, too.
+/// Chance up to which TCP's losses are not those that steady datagrams have, too.
 const CHANCE: f64 = 0.01;
-
-/// The datagrams below the capacity that show the path's own loss: those sent before the first
-/// overload if more get lost after it, beyond chance. Queue management that an overload has driven
-/// up still drops when it is over: PIE's probability falls by 2 % each 15 ms (RFC 8033, 4.2).
-pub(super) fn undisturbed(sweep: &Sweep) -> Datagrams {
-    let (all, before) = (sweep.below, sweep.below_before_overload());
-    let after = all.loss_runs - before.loss_runs;
-    match before.sent > 0.0 && is_more(after, all.sent - before.sent, before) {
-        true => before,
-        false => all,
-    }
-}
-
-/// Returns true if more is lost of `sent` packets, in `lost` events, than of others, beyond chance.
-/// If all packets have the same chance, each loss is one of the former with their share of all (the
-/// conditional test of two Poisson means, Przyborowski and Wilenski, Biometrika 1940).
-fn is_more(lost: f64, sent: f64, others: Datagrams) -> bool {
-    let all = lost + others.loss_runs;
-    let share = sent / (sent + others.sent);
-    let chance = stats::binomial_tail(lost.round() as u64, all.round() as u64, share);
-    chance.is_some_and(|p| p < CHANCE)
-}
 
 /// Protocol with which the loss was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,9 +58,13 @@ impl Events {
     }
 
     /// Returns true if TCP loses more often than datagrams sent evenly below the capacity, beyond
-    /// chance: its bursts are lost, as by a policer or a short queue, and not packets at random.
+    /// chance: its bursts are lost, as by a policer or a short queue, and not packets at random. If
+    /// all packets have the same chance, each loss is one of TCP's with the share of its segments
+    /// (the conditional test of two Poisson means, Przyborowski and Wilenski, Biometrika 1940).
     fn exceed(&self, below: &Datagrams) -> bool {
-        is_more(self.all as f64, self.segments, *below)
+        let losses = self.all as u64 + below.loss_runs.round() as u64;
+        let share = self.segments / (self.segments + below.sent);
+        stats::binomial_tail(self.all as u64, losses, share).is_some_and(|p| p < CHANCE)
     }
 
     /// Returns true if TCP lost packets without congestion.
@@ -221,22 +203,6 @@ mod tests {
     fn losses_of_tcp_alone_are_not_random() {
         assert!(exceeds(17, 2_133.0, 0.0, 1_572.0));
         assert!(exceeds(12, 5_650.0, 1.0, 4_517.0));
-    }
-
-    /// Queue management that an overload has driven up still drops datagrams at four fifths of the
-    /// capacity.
-    #[test]
-    fn losses_after_an_overload_only_are_not_random() {
-        let before = Datagrams {
-            sent: 1_500.0,
-            ..Datagrams::default()
-        };
-        assert!(is_more(60.0, 15_000.0, before));
-        let lossy = Datagrams {
-            loss_runs: 6.0,
-            ..before
-        };
-        assert!(!is_more(60.0, 15_000.0, lossy));
     }
 
     #[test]
