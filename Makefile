@@ -129,6 +129,11 @@ lint: ## format, clippy, documentation, source rules, fuzz targets, licences, sc
 		echo "lint: warning: SCRIPTS NOT CHECKED: no shellcheck" >&2; \
 	fi
 
+.PHONY: profile
+profile: build ## count again by what the lab's kernel is optimised, after a change of its patches
+	@scripts/setup kernel
+	scripts/profile
+
 .PHONY: bench
 bench: build kernel ## speed and cost, compared with ns-3, iperf3 and irtt
 	@scripts/setup bench

@@ -9,6 +9,7 @@ use super::config::{self, Config};
 use super::error::{Context as _, KernelError};
 use super::image::{IMAGE_FILE, Meta};
 use super::patches::{self, PatchState};
+use super::profile;
 use super::progress::{Progress, Report, Stage, report_stage};
 use super::recipe::inputs;
 use super::run::{Runner, plain};
@@ -44,8 +45,12 @@ impl Compilation<'_> {
             );
             report_stage(report, Stage::Patch, &detail);
         }
+        let profiled = profile::fits(&self.source.info.sha256, &self.compiler, self.config);
+        if profiled {
+            profile::unpack(self.runner, &tree)?;
+        }
         report_stage(report, Stage::Configure, &version);
-        let config = self.configure(&tree, &version, report)?;
+        let config = self.configure(&tree, &version, profiled, report)?;
         let modules = config::has_modules(self.config);
         self.compile(&tree, modules, report)?;
 
@@ -104,9 +109,11 @@ impl Compilation<'_> {
         &self,
         tree: &Path,
         version: &str,
+        profiled: bool,
         report: Report<'_>,
     ) -> Result<String, KernelError> {
-        let wanted = config::wanted(self.config);
+        let profile = profiled.then(|| format!("{}=y", profile::OPTION));
+        let wanted = config::wanted(profile.as_deref().or(self.config));
         write_file(
             &tree.join("lab.config"),
             config::for_kconfig(&wanted).as_bytes(),

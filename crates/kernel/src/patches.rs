@@ -100,6 +100,14 @@ pub(super) const FILES: &[(&str, &str)] = &[
         "0021-veth-forward.patch",
         include_str!("../patches/0021-veth-forward.patch"),
     ),
+    (
+        "0022-um-profile.patch",
+        include_str!("../patches/0022-um-profile.patch"),
+    ),
+    (
+        "0023-wireguard-crypt-softirq.patch",
+        include_str!("../patches/0023-wireguard-crypt-softirq.patch"),
+    ),
 ];
 
 /// One line of the series.

@@ -6,6 +6,7 @@ use std::process::Command;
 use super::config::FRAGMENT;
 use super::error::{Context as _, KernelError};
 use super::patches::{FILES, SERIES};
+use super::profile;
 use super::tools::static_libc;
 
 /// Raised when the way of building changes.
@@ -52,17 +53,14 @@ fn first_line(program: &str) -> Result<String, KernelError> {
         .to_owned())
 }
 
-/// Hash over the fragment, further options and the patches: the inputs of an image besides source
-/// and compiler.
+/// Hash over the fragment, the patches, and the profile or further options: the inputs of an image
+/// besides source and compiler.
 pub(super) fn inputs(more: Option<&str>) -> String {
-    let patches = FILES.iter().flat_map(|(name, text)| [*name, *text]);
-    let parts = [SCHEMA, FRAGMENT, SERIES].into_iter();
-    hash(parts.chain(patches).chain(more))
+    from_here([SCHEMA, FRAGMENT, SERIES].into_iter(), more)
 }
 
-/// Hash over the fragment, further options, the patches and the compiler.
+/// Hash over the same and the compiler.
 pub(super) fn recipe(tools: &Toolchain, more: Option<&str>) -> String {
-    let patches = FILES.iter().flat_map(|(name, text)| [*name, *text]);
     let parts = [
         SCHEMA,
         &tools.compiler,
@@ -71,7 +69,16 @@ pub(super) fn recipe(tools: &Toolchain, more: Option<&str>) -> String {
         FRAGMENT,
         SERIES,
     ];
-    hash(parts.into_iter().chain(patches).chain(more))
+    from_here(parts.into_iter(), more)
+}
+
+fn from_here<'a>(parts: impl Iterator<Item = &'a str>, more: Option<&'a str>) -> String {
+    let patches = FILES.iter().flat_map(|(name, text)| [*name, *text]);
+    // With further options the profile does not fit.
+    let profile = more.is_none().then(profile::digest);
+    let mut all: Vec<&str> = parts.chain(patches).chain(more).collect();
+    all.extend(profile.as_deref());
+    hash(all.into_iter())
 }
 
 /// Images that this version's recipe makes of the pinned source.

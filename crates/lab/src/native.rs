@@ -79,7 +79,7 @@ pub(crate) fn check_needs(cells: &[Cell]) -> Result<(), LabError> {
 pub(crate) fn run<J: Job>(host: Host<'_>, job: &J) -> Result<Artifacts, LabError> {
     let folder = host.sandbox.cell_folder()?;
     let artifacts = in_folder(host, job, &folder);
-    let _ = std::fs::remove_dir_all(&folder);
+    host.sandbox.remove(&folder);
     artifacts
 }
 

@@ -297,7 +297,7 @@ fn fresh<T>(result: Result<T, LabError>) -> One<T> {
 fn run_guest<J: Job>(boot: Boot<'_>, job: &J) -> Result<Artifacts, LabError> {
     let folder = boot.sandbox.cell_folder()?;
     let artifacts = in_folder(boot, job, &folder);
-    let _ = fs::remove_dir_all(&folder);
+    boot.sandbox.remove(&folder);
     artifacts
 }
 

@@ -23,6 +23,10 @@ use crate::LabError;
 const PREFIX: &str = "pathtwin-";
 const LOCK: &str = "lock";
 
+/// If it is `keep`, folders are left to look into, and removed by the next start as those of a dead
+/// process are: for work on the lab itself.
+const KEEP: (&str, &str) = ("PATHTWIN_SANDBOX", "keep");
+
 /// A younger folder without a lock may belong to a process that is about to lock it.
 const SETTLED: Duration = Duration::from_secs(60);
 
@@ -33,6 +37,7 @@ const MOUNT_POINTS: [&str; 6] = ["proc", "cell", "host", "dev", "sys", "tmp"];
 #[derive(Debug)]
 pub(crate) struct Sandbox {
     folder: tempfile::TempDir,
+    stays: bool,
     next: AtomicUsize,
     /// Held until the end. The kernel releases it however this process ends.
     _lock: Lock,
@@ -43,7 +48,9 @@ impl Sandbox {
     pub(crate) fn new(guest: &Path) -> Result<Self, LabError> {
         let base = base();
         remove_orphans(&base);
+        let stays = std::env::var_os(KEEP.0).is_some_and(|value| value == KEEP.1);
         let folder = tempfile::Builder::new()
+            .disable_cleanup(stays)
             .prefix(&format!("{PREFIX}{}-", std::process::id()))
             .tempdir_in(&base)
             .map_err(LabError::file("create a folder in", &base))?;
@@ -59,6 +66,7 @@ impl Sandbox {
             .map_err(LabError::file("set the permissions of", &init))?;
         Ok(Self {
             folder,
+            stays,
             next: AtomicUsize::new(0),
             _lock,
         })
@@ -70,6 +78,13 @@ impl Sandbox {
         let folder = self.folder.path().join(number.to_string());
         fs::create_dir(&folder).map_err(LabError::file("create", &folder))?;
         Ok(folder)
+    }
+
+    /// Removes the folder of a cell that has ended.
+    pub(crate) fn remove(&self, cell: &Path) {
+        if !self.stays {
+            let _ = fs::remove_dir_all(cell);
+        }
     }
 }
 
