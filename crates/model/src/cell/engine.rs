@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "lowercase")]
 pub enum PathEngine {
     /// The kernel's own shapers and emulators (tbf, netem) on the devices of ordinary routers.
-    #[default]
     Chain,
     /// One queueing discipline for each direction (`path`) and routers that hand packets on in the
     /// context of the sender, where the kernel has both and the line needs no more.
+    #[default]
     Device,
 }
 
