@@ -108,6 +108,10 @@ pub(super) const FILES: &[(&str, &str)] = &[
         "0023-wireguard-crypt-softirq.patch",
         include_str!("../patches/0023-wireguard-crypt-softirq.patch"),
     ),
+    (
+        "0024-um-hole.patch",
+        include_str!("../patches/0024-um-hole.patch"),
+    ),
 ];
 
 /// One line of the series.
