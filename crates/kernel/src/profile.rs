@@ -1,5 +1,5 @@
-//! The profile by which an image is compiled: how often the branches of the code that a packet passes
-//! through are taken (patch 0022). It is of one source and one compiler, and any other image does
+//! The profile by which an image is compiled: how often branches are taken in code that a packet
+//! passes through (patch 0022). It is of one source and one compiler, and any other image does
 //! without: it is slower, and gives the same results.
 
 use std::path::Path;

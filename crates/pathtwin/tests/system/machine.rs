@@ -102,6 +102,8 @@ Before=sysinit.target
 [Service]
 Type=oneshot
 ExecStart=/bin/udevadm trigger --action=add --subsystem-match=net
+# On a busy machine a device came after the script, and its service with it.
+ExecStart=/bin/udevadm settle
 ";
 const NETWORK: &str = "[Match]
 Name=up0
