@@ -143,17 +143,23 @@ fn managed() -> Finding {
     ];
     Finding {
         id: "managed",
-        claim: "fq_codel costs hardly any goodput",
-        text: "It drops early, so a single loss-based flow with a long round trip gets less than from a deep fifo. \
-               Four flows do not.",
+        claim: "fq_codel costs cubic and bbr hardly any goodput, and reno more",
+        text: "It drops early, so a loss-based flow with a long round trip gets less than from a deep fifo, and more \
+               so reno, which takes the longest to grow again. Four flows lose less of it than one.",
         rule: Rule {
             quantity: Quantity::Goodput,
             ratio: Some((Factor::Queue, "fq_codel", "fifo 200ms")),
             only: ONLY,
             by: &[Factor::Flows, Factor::Cc],
         },
-        shown_if: "the median is above 0.9 in every group",
-        holds: |groups| groups.iter().all(|group| group.median > 0.9),
+        shown_if: "the median of cubic and bbr is above 0.95, and that of reno below them",
+        holds: |groups| {
+            ["1 flow", "4 flows"].iter().all(|flows| {
+                let at = |cc| median(groups, &[flows, cc]);
+                let least = at("cubic").min(at("bbr"));
+                least > 0.95 && at("reno") < least
+            })
+        },
     }
 }
 
