@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use atlas::{cell::Factor, page, publish::Atlas, readme, source::SPECS, table};
 use common::{cells, folder, made_up, published, spec};
@@ -53,16 +53,16 @@ fn the_table_has_every_cell_of_the_specs_in_order() {
         rest = after;
     }
     assert!(rest.is_empty());
-    let different: BTreeSet<&str> = atlas
-        .cells
-        .iter()
-        .map(|cell| cell.digest.as_str())
-        .collect();
-    assert_eq!(
-        different.len(),
-        atlas.cells.len(),
-        "cells with the same result"
-    );
+    // The depth of a fifo that never fills makes no difference; everything else does.
+    let mut known: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for cell in &atlas.cells {
+        let levels = Factor::ALL.map(|factor| match cell.level(factor) {
+            depth if factor == Factor::Queue && depth.starts_with("fifo") => "fifo".to_owned(),
+            level => level.to_owned(),
+        });
+        let first = known.entry(&cell.digest).or_insert(levels.to_vec());
+        assert_eq!(first, &levels, "cells with the same result");
+    }
 }
 
 #[test]
