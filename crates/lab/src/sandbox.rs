@@ -23,9 +23,10 @@ use crate::LabError;
 const PREFIX: &str = "pathtwin-";
 const LOCK: &str = "lock";
 
-/// If it is `keep`, folders are left to look into, and removed by the next start as those of a dead
-/// process are: for work on the lab itself.
+/// If it is `keep`, folders are left to look into, under a name by which no later start takes them
+/// for those of a dead process: for work on the lab itself.
 const KEEP: (&str, &str) = ("PATHTWIN_SANDBOX", "keep");
+const KEPT: &str = "pathtwin-kept-";
 
 /// A younger folder without a lock may belong to a process that is about to lock it.
 const SETTLED: Duration = Duration::from_secs(60);
@@ -49,9 +50,10 @@ impl Sandbox {
         let base = base();
         remove_orphans(&base);
         let stays = std::env::var_os(KEEP.0).is_some_and(|value| value == KEEP.1);
+        let prefix = if stays { KEPT } else { PREFIX };
         let folder = tempfile::Builder::new()
             .disable_cleanup(stays)
-            .prefix(&format!("{PREFIX}{}-", std::process::id()))
+            .prefix(&format!("{prefix}{}-", std::process::id()))
             .tempdir_in(&base)
             .map_err(LabError::file("create a folder in", &base))?;
         let _lock = lock(folder.path()).map_err(LabError::file("lock", folder.path()))?;
