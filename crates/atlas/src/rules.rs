@@ -118,8 +118,8 @@ fn deep() -> Finding {
         id: "deep",
         claim: "A deep buffer is filled by one cubic flow, and everybody waits; fq_codel and cake end that",
         text: "The probes are small packets of another program beside the flow. In a fifo they wait behind all of the \
-               flow's packets, as a call or a game would. With fq_codel or cake at the bottleneck they do not, at \
-               the same goodput (see the next finding).",
+               flow's packets, as a call or a game would. With fq_codel or cake at the bottleneck they do not, and \
+               the flow loses hardly any goodput (see the next finding).",
         rule: Rule {
             quantity: Quantity::AddedDelay,
             ratio: None,
