@@ -3,11 +3,11 @@
 mod load;
 mod site;
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use model::{
     cell::{Cell, TrafficKind},
-    record::{Flow as Info, Stream},
+    record::{Flow as Info, FlowKind, Stream},
 };
 use sys::clock::Instant;
 use testbed::Testbed;
@@ -33,6 +33,19 @@ impl Started {
         }
     }
 
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.load.is_stopped()
+    }
+
+    pub(crate) fn is_measured(&self) -> bool {
+        self.info.cross.is_none()
+    }
+
+    /// Adds a sample of its sender or its receiver: bytes of `struct tcp_info`.
+    pub(crate) fn add_sample(&mut self, at_ns: i64, sends: bool, info: &[u8]) {
+        self.load.add_sample(at_ns, sends, info);
+    }
+
     /// Samples its sockets as sender, receiver, or both.
     pub(crate) fn sample(&mut self, at_ns: i64, sender: bool, receiver: bool) {
         self.load.sample(at_ns, sender, receiver);
@@ -44,7 +57,42 @@ pub(crate) struct Running {
     pub(crate) flows: Vec<Started>,
 }
 
+/// The connected socket of a bulk flow.
+pub(crate) struct Socket {
+    /// Place of its flow.
+    pub(crate) flow: usize,
+    pub(crate) sends: bool,
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
+}
+
 impl Running {
+    /// The connected sockets of all bulk flows.
+    pub(crate) fn sockets(&self) -> Vec<Socket> {
+        let socket = |flow: usize, sends| {
+            let (local, remote) = self.flows[flow].load.addresses(sends)?;
+            Some(Socket {
+                flow,
+                sends,
+                local,
+                remote,
+            })
+        };
+        let both = |flow| [socket(flow, true), socket(flow, false)];
+        (0..self.flows.len()).flat_map(both).flatten().collect()
+    }
+
+    /// All bulk flows, by place.
+    pub(crate) fn bulk(&self) -> impl Iterator<Item = (usize, &Started)> {
+        let flows = self.flows.iter().enumerate();
+        flows.filter(|(_, started)| started.info.kind == FlowKind::Tcp)
+    }
+
+    /// The times at which flows are to be stopped.
+    pub(crate) fn stops(&self) -> impl Iterator<Item = Instant> {
+        self.flows.iter().filter_map(|started| started.stop)
+    }
+
     /// Notes which congestion control each socket really has.
     pub(crate) fn note_congestion(&mut self) {
         for started in &mut self.flows {

@@ -20,6 +20,11 @@ use std::{path::Path, process::ExitCode};
 
 use engine::Engine;
 
+/// Keeps what is freed, while that of musl returns each page that is empty: two system calls for many
+/// a short-lived block.
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 fn main() -> ExitCode {
     if sys::boot::is_init() {
         // This must not return: the kernel panics when its first process ends.

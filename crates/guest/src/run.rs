@@ -54,7 +54,7 @@ pub(crate) fn measure(engine: Engine<'_>, cell: &Cell) -> anyhow::Result<Output>
     let mut running = flows::start(cell, &bed, times).context("start the traffic")?;
     testbed::follow(&bed, times.zero).context("start the changes of rates")?;
     let mut truth = Stream::default();
-    sampling::run(cell, &bed, &mut running, times, &mut truth)?;
+    sampling::run(engine, cell, &bed, &mut running, times, &mut truth)?;
     let mut output = describe(cell, &bed, &mut running)?;
     output.ready_ns = ready.0;
     let (flow_infos, mut streams) = flows::finish(running, times.zero);
@@ -76,10 +76,11 @@ pub(crate) fn measure(engine: Engine<'_>, cell: &Cell) -> anyhow::Result<Output>
 fn connect_probes(bed: &Testbed) -> anyhow::Result<UdpSocket> {
     let far = SocketAddr::new(address(bed.far())?, ECHO);
     let answering = bed.far().ns.run(|| sys::socket::udp(far))??;
-    bed.far().ns.run(|| echo::answer_anyone(answering))??;
     let near = SocketAddr::new(address(bed.near())?, 0);
     let socket = bed.near().ns.run(|| sys::socket::udp(near))??;
     socket.connect(far)?;
+    answering.connect(socket.local_addr()?)?;
+    echo::reflect(answering)?;
     Ok(socket)
 }
 

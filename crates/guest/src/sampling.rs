@@ -1,5 +1,7 @@
 //! Samples of a cell on a grid of time: `TCP_INFO` of its sockets and the state of its queues.
 
+mod many;
+
 use model::{
     cell::Cell,
     record::{Kind, LossTruth, QueueSample, Stream},
@@ -11,9 +13,11 @@ use sys::{
 use testbed::{LossCounter, SampledQueue, Testbed};
 
 use crate::{
+    engine::Engine,
     flows::Running,
     times::{Times, loads},
 };
+use many::{Many, Points};
 
 /// Competing flows and receivers are sampled once per this number of other samples.
 const SELDOM: u32 = 10;
@@ -28,6 +32,7 @@ pub(crate) fn sampled<'a>(
 
 /// Samples until the end of the cell, and stops flows at their stop time.
 pub(crate) fn run(
+    engine: Engine<'_>,
     cell: &Cell,
     bed: &Testbed,
     running: &mut Running,
@@ -43,6 +48,7 @@ pub(crate) fn run(
     let mut count = 0;
     // At the start and the end of the measured time everything is sampled, regardless of the grid.
     let marks = [times.measured, times.end];
+    let mut many = Many::new(engine);
     let mut before = None;
     loop {
         let at = point(next, marks, before);
@@ -67,7 +73,30 @@ pub(crate) fn run(
             next = next.after(cell.sample);
             count += 1;
         }
+        if whole {
+            many.prepare(cell, bed, running);
+        }
+        // Points of the grid at which nothing else is due, one system call for all.
+        let due = running.stops().chain(marks).filter(|&due| due > at).min();
+        let mut points = Points {
+            first: next,
+            every: cell.sample,
+            number: count,
+            count: many.most(count, running),
+        };
+        points.count = before_due(points, due);
+        if points.count > 0 && many.sample(points, running, times, truth) {
+            before = Some(points.at(points.count - 1));
+            next = points.at(points.count);
+            count += points.count;
+        }
     }
+}
+
+/// Number of points that come before a time, if any.
+fn before_due(points: Points, due: Option<Instant>) -> u32 {
+    let is_before = |point: &u32| due.is_none_or(|due| points.at(*point) < due);
+    (0..points.count).take_while(is_before).count() as u32
 }
 
 /// The time to sample at: the next point of the grid, or a mark that comes first and was not

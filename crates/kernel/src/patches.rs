@@ -112,6 +112,18 @@ pub(super) const FILES: &[(&str, &str)] = &[
         "0024-um-hole.patch",
         include_str!("../patches/0024-um-hole.patch"),
     ),
+    (
+        "0025-um-stub-memory.patch",
+        include_str!("../patches/0025-um-stub-memory.patch"),
+    ),
+    (
+        "0026-um-fault-around.patch",
+        include_str!("../patches/0026-um-fault-around.patch"),
+    ),
+    (
+        "0027-hostfs-readahead.patch",
+        include_str!("../patches/0027-hostfs-readahead.patch"),
+    ),
 ];
 
 /// One line of the series.

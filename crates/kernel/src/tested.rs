@@ -21,7 +21,7 @@ pub(super) const PINNED: Tested = Tested {
 };
 
 /// Packages of which some version was tested, the best first.
-const SERIES: &[&str] = &["linux-source-7.2", "linux-source-6.1"];
+const SERIES: &[&str] = &["linux-source-7.2", "linux-source-6.12", "linux-source-6.1"];
 
 /// Test coverage of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

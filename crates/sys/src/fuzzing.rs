@@ -28,7 +28,7 @@ pub fn read_all(bytes: &[u8]) {
 
 fn payload(bytes: &[u8]) {
     let _ = link::show::parse(bytes);
-    let _ = tc::stats::parse(bytes);
+    let _ = tc::QdiscStats::parse(bytes);
     let _ = route::parse(bytes);
     if let Some(entry) = route::table::settable(bytes) {
         let _ = route::table::Entry::from_bytes(entry.with_congestion_control("bbr").bytes());

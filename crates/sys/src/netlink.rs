@@ -19,6 +19,7 @@ pub use message::{
 };
 pub use reply::{Replies, Reply};
 pub use socket::Netlink;
+pub(crate) use socket::Spare;
 
 #[cfg(test)]
 mod tests;

@@ -1,22 +1,36 @@
 //! Network namespaces referenced only by a file descriptor: when the last process that holds it
 //! ends, the kernel removes the namespace with all its links. Nothing is written under /run/netns.
 
-use std::fs::File;
+use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::link;
-use crate::netlink::{Netlink, NetlinkError};
+use crate::netlink::{Netlink, NetlinkError, Spare};
 
 /// The calling thread's network namespace; `thread-self` since namespaces belong to threads.
 const OWN_NETNS: &str = "/proc/thread-self/ns/net";
+
+thread_local! {
+    /// The namespace the calling thread is in, if that is known.
+    static HERE: RefCell<Option<OwnedFd>> = const { RefCell::new(None) };
+}
+
+/// Forgets in which namespace the calling thread is: it has changed by other means.
+pub(crate) fn forget_here() {
+    HERE.set(None);
+}
 
 /// A network namespace.
 #[derive(Debug)]
 pub struct Netns {
     fd: OwnedFd,
+    /// Sockets opened in it that nothing uses at the moment.
+    spare: Arc<Spare>,
 }
 
 impl Netns {
@@ -27,7 +41,7 @@ impl Netns {
     /// `EPERM` without CAP_SYS_ADMIN; /proc not mounted. If the thread could not return to its
     /// original namespace, the error states it, and the thread must not continue.
     pub fn create() -> io::Result<Netns> {
-        let home = Netns::current()?;
+        let home = here()?;
         // SAFETY: takes no pointers; only the calling thread's network namespace changes.
         if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
             return Err(annotate(
@@ -35,10 +49,10 @@ impl Netns {
                 io::Error::last_os_error(),
             ));
         }
-        let made = Netns::current();
-        home.enter()
-            .map_err(|e| annotate("return to the own network namespace", e))?;
-        made
+        let made = open_own();
+        enter(home.as_fd()).map_err(|e| annotate("return to the own network namespace", e))?;
+        HERE.set(Some(home));
+        Ok(Netns::of(made?))
     }
 
     /// The network namespace of the calling thread.
@@ -46,8 +60,12 @@ impl Netns {
     /// # Errors
     /// /proc is not mounted.
     pub fn current() -> io::Result<Netns> {
-        let file = File::open(OWN_NETNS).map_err(|e| annotate(&format!("open {OWN_NETNS}"), e))?;
-        Ok(Netns { fd: file.into() })
+        Ok(Netns::of(open_own()?))
+    }
+
+    fn of(fd: OwnedFd) -> Netns {
+        let spare = Arc::default();
+        Netns { fd, spare }
     }
 
     /// The number of the namespace, unique among all existing namespaces (namespaces(7)).
@@ -79,10 +97,8 @@ impl Netns {
     /// # Errors
     /// `EPERM` without CAP_SYS_ADMIN.
     pub fn enter(&self) -> io::Result<()> {
-        Ok(move_into_link_name_space(
-            self.fd(),
-            Some(LinkNameSpaceType::Network),
-        )?)
+        forget_here();
+        enter(self.fd())
     }
 
     /// Calls `f` with the calling thread inside the namespace, and returns to the original one,
@@ -91,9 +107,8 @@ impl Netns {
     /// # Errors
     /// The namespace cannot be entered or left.
     pub fn run<R>(&self, f: impl FnOnce() -> R) -> io::Result<R> {
-        let home = Restore(Some(Netns::current()?));
-        self.enter()
-            .map_err(|e| annotate("enter a network namespace", e))?;
+        let home = Restore(Some(here()?));
+        enter(self.fd()).map_err(|e| annotate("enter a network namespace", e))?;
         let result = f();
         home.take()
             .map_err(|e| annotate("return to the own network namespace", e))?;
@@ -105,7 +120,10 @@ impl Netns {
     /// # Errors
     /// The namespace cannot be entered, or the socket cannot be created.
     pub fn route(&self) -> Result<Netlink, NetlinkError> {
-        let opened = self.run(Netlink::route);
+        if let Some(nl) = self.spare.take() {
+            return Ok(nl);
+        }
+        let opened = self.run(|| Netlink::route().map(|nl| nl.kept_by(&self.spare)));
         opened.unwrap_or_else(|e| {
             Err(NetlinkError::from_io(
                 "open a route netlink socket in a namespace",
@@ -133,21 +151,44 @@ impl Netns {
     /// # Errors
     /// As [`Netns::route`].
     pub fn loopback_up(&self) -> Result<(), NetlinkError> {
-        let mut nl = self.route()?;
-        let lo = link::index(&mut nl, "lo")?;
-        link::set_up(&mut nl, lo)
+        link::set_up(&mut self.route()?, LOOPBACK)
     }
 }
 
+/// Index of `lo` in each namespace (`LOOPBACK_IFINDEX`, include/net/flow.h, Linux 7.2).
+const LOOPBACK: u32 = 1;
+
+/// The namespace the calling thread is in; its own one, so that holding it keeps no other alive.
+fn here() -> io::Result<OwnedFd> {
+    HERE.take().map_or_else(open_own, Ok)
+}
+
+fn open_own() -> io::Result<OwnedFd> {
+    openat(
+        CWD,
+        OWN_NETNS,
+        OFlags::RDONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
+    .map_err(|e| annotate(&format!("open {OWN_NETNS}"), e.into()))
+}
+
+fn enter(namespace: BorrowedFd<'_>) -> io::Result<()> {
+    let kind = Some(LinkNameSpaceType::Network);
+    Ok(move_into_link_name_space(namespace, kind)?)
+}
+
 /// Returns the thread to its namespace on drop, also after a panic.
-struct Restore(Option<Netns>);
+struct Restore(Option<OwnedFd>);
 
 impl Restore {
     fn take(mut self) -> io::Result<()> {
-        match self.0.take() {
-            Some(home) => home.enter(),
-            None => Ok(()),
-        }
+        let Some(home) = self.0.take() else {
+            return Ok(());
+        };
+        enter(home.as_fd())?;
+        HERE.set(Some(home));
+        Ok(())
     }
 }
 
@@ -155,7 +196,7 @@ impl Drop for Restore {
     fn drop(&mut self) {
         if let Some(home) = self.0.take() {
             // Already unwinding: the error cannot be reported.
-            let _ = home.enter();
+            let _ = enter(home.as_fd());
         }
     }
 }

@@ -13,8 +13,9 @@ use std::net::SocketAddr;
 use crate::netlink::{Netlink, NetlinkError};
 use crate::tcp_info::{BbrInfo, TcpInfo};
 
+pub use decode::info;
 pub use owner::{Owner, owners};
-pub use request::{ESTABLISHED, WITH_DATA};
+pub use request::{ESTABLISHED, WITH_DATA, info_request};
 
 /// A TCP socket in a dump.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,6 +10,7 @@ use std::io;
 use std::path::PathBuf;
 
 use model::{text, text::Text};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 
 /// A parameter that could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -83,10 +84,13 @@ pub fn read(key: &str) -> Result<String, SysctlError> {
 /// # Errors
 /// It does not exist, may not be written, or the kernel rejects the value.
 pub fn write(key: &str, value: &str) -> Result<(), SysctlError> {
-    // Not fs::write: a parameter that does not exist must not be created where /proc/sys is an
-    // ordinary folder.
-    let written = path(key).and_then(|p| fs::OpenOptions::new().write(true).open(p));
-    written
+    // A parameter that does not exist must not be created where /proc/sys is an ordinary folder.
+    // By openat(), one system call: musl's open() makes two.
+    let opened = path(key).and_then(|path| {
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+        Ok(fs::File::from(openat(CWD, path, flags, Mode::empty())?))
+    });
+    opened
         .and_then(|mut file| io::Write::write_all(&mut file, value.as_bytes()))
         .map_err(|error| SysctlError::Write {
             key: key.to_owned(),

@@ -37,7 +37,7 @@ pub use handle::Handle;
 pub use netem::{DISTRIBUTION_MAX, DISTRIBUTION_SCALE, Gemodel, Loss, Netem, Reorder};
 pub use path::{Bucket, Path, PathLimit};
 pub use qdisc::Qdisc;
-pub use reader::StatsReader;
+pub use reader::{StatsReader, stats_request};
 pub use select::add_udp_port;
 pub use shaper::{Htb, HtbClass, Tbf, TbfPeak};
 pub use stats::{Kind, QdiscStats, stats};

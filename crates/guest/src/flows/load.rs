@@ -1,6 +1,11 @@
 //! The two running halves of a flow on the traffic engine, both in this process.
 
-use std::{io, net::TcpListener, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+    time::Duration,
+};
 
 use model::{
     cell::Batch,
@@ -158,6 +163,24 @@ impl Load {
             if of_receiver {
                 receiver.sample(at_ns);
             }
+        }
+    }
+
+    /// Local and remote address of the sender or the receiver of a bulk flow, if it is connected.
+    pub(super) fn addresses(&self, sends: bool) -> Option<(SocketAddr, SocketAddr)> {
+        match self {
+            Self::Tcp { sender, .. } if sends => sender.addresses(),
+            Self::Tcp { receiver, .. } => receiver.addresses(),
+            Self::Udp { .. } | Self::Short { .. } => None,
+        }
+    }
+
+    /// Adds a sample of the sender or the receiver of a bulk flow.
+    pub(super) fn add_sample(&mut self, at_ns: i64, sends: bool, info: &[u8]) {
+        match self {
+            Self::Tcp { sender, .. } if sends => sender.add_sample(at_ns, info),
+            Self::Tcp { receiver, .. } => receiver.add_sample(at_ns, info),
+            Self::Udp { .. } | Self::Short { .. } => {}
         }
     }
 

@@ -58,6 +58,7 @@ impl Namespace {
     pub(super) fn enter(&self, folder: Option<&CStr>) -> io::Result<()> {
         // SAFETY: takes no pointers; the process has one thread.
         check(unsafe { libc::unshare(self.kinds) }.into())?;
+        crate::netns::forget_here();
         if let Some((uids, gids)) = &self.maps {
             // user_namespaces(7): without privilege, groups can be mapped only once they can no
             // longer be changed.

@@ -33,6 +33,11 @@ pub struct Reply<'a> {
 }
 
 impl Reply<'_> {
+    /// Returns true for an acknowledgement or an error.
+    pub(crate) fn is_error(&self) -> bool {
+        self.kind == NLMSG_ERROR
+    }
+
     /// The error number of `NLMSG_ERROR` and `NLMSG_DONE`: 0 is success, otherwise positive.
     pub(crate) fn errno(&self) -> i32 {
         bytes::i32_at(self.payload, 0).map_or(0, i32::wrapping_neg)

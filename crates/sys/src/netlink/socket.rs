@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::net::{
     AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send,
@@ -28,9 +29,53 @@ const DUMP_ATTEMPTS: usize = 8;
 /// A blocking netlink socket with its buffer.
 #[derive(Debug)]
 pub struct Netlink {
-    fd: OwnedFd,
+    fd: Arc<OwnedFd>,
     seq: u32,
     buf: Vec<u8>,
+    /// Where it goes when nothing uses it any more.
+    keeper: Option<Arc<Spare>>,
+}
+
+/// Route netlink sockets of one namespace that nothing uses at the moment, each with its buffer and
+/// its number of requests, so that late replies to earlier ones are told apart.
+#[derive(Debug, Default)]
+pub(crate) struct Spare(Mutex<Vec<Kept>>);
+
+#[derive(Debug)]
+struct Kept {
+    fd: Arc<OwnedFd>,
+    seq: u32,
+    buf: Vec<u8>,
+}
+
+impl Spare {
+    /// One of them.
+    pub(crate) fn take(self: &Arc<Self>) -> Option<Netlink> {
+        let Kept { fd, seq, buf } = self.kept().pop()?;
+        let keeper = Some(self.clone());
+        Some(Netlink {
+            fd,
+            seq,
+            buf,
+            keeper,
+        })
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Netlink {
+    fn drop(&mut self) {
+        if let Some(keeper) = &self.keeper {
+            keeper.kept().push(Kept {
+                fd: self.fd.clone(),
+                seq: self.seq,
+                buf: std::mem::take(&mut self.buf),
+            });
+        }
+    }
 }
 
 impl Netlink {
@@ -64,10 +109,17 @@ impl Netlink {
         let _ = set_option(fd.as_fd(), NETLINK_CAP_ACK);
         let _ = set_option(fd.as_fd(), NETLINK_EXT_ACK);
         Ok(Netlink {
-            fd,
+            fd: Arc::new(fd),
             seq: 0,
             buf: vec![0; RECEIVE_BYTES],
+            keeper: None,
         })
+    }
+
+    /// The same socket, which goes to `keeper` when nothing uses it any more.
+    pub(crate) fn kept_by(mut self, keeper: &Arc<Spare>) -> Self {
+        self.keeper = Some(keeper.clone());
+        self
     }
 
     /// Sends a request and waits for its acknowledgement. `op` describes the operation and its

@@ -25,6 +25,11 @@ const WQUEUE: usize = 60;
 const UID: usize = 64;
 const INODE: usize = 68;
 
+/// The bytes of `struct tcp_info` in the payload of one message, if it has any.
+pub fn info(payload: &[u8]) -> Option<&[u8]> {
+    Some(Attrs::after(payload, MSG_LEN).get(INET_DIAG_INFO)?.payload)
+}
+
 impl TcpSocket {
     /// Reads the payload of one message of a dump; `None` if it is cut off or of no family that is
     /// known. Any bytes are accepted.

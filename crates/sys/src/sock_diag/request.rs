@@ -1,5 +1,7 @@
 //! Requests: `struct inet_diag_req_v2` (include/uapi/linux/inet_diag.h, Linux 7.2).
 
+use std::net::{IpAddr, SocketAddr};
+
 use crate::netlink::Message;
 
 /// Message type of requests and replies (`SOCK_DIAG_BY_FAMILY`, include/uapi/linux/sock_diag.h).
@@ -38,4 +40,47 @@ pub(super) fn tcp_dump(family: u8, states: u32) -> Message {
         .raw(&states.to_ne_bytes())
         .raw(&[0; SOCKID_LEN]);
     message
+}
+
+/// Cookie that fits any socket (`INET_DIAG_NOCOOKIE`, twice).
+const NO_COOKIE: [u8; 8] = [0xff; 8];
+
+/// A request for the `TCP_INFO` of the connection between two addresses, which
+/// [`info`](super::info) reads from the answer.
+pub fn info_request(local: SocketAddr, remote: SocketAddr) -> Message {
+    let family = match local {
+        SocketAddr::V4(_) => AF_INET,
+        SocketAddr::V6(_) => AF_INET6,
+    };
+    let mut id = Vec::with_capacity(SOCKID_LEN);
+    id.extend(local.port().to_be_bytes());
+    id.extend(remote.port().to_be_bytes());
+    id.extend(room(local.ip()));
+    id.extend(room(remote.ip()));
+    // Bound to any interface.
+    id.extend([0; 4]);
+    id.extend(NO_COOKIE);
+    let mut message = Message::new(SOCK_DIAG_BY_FAMILY, 0);
+    message
+        .raw(&[
+            family,
+            libc::IPPROTO_TCP as u8,
+            1 << (INET_DIAG_INFO - 1),
+            0,
+        ])
+        .raw(&u32::MAX.to_ne_bytes())
+        .raw(&id);
+    message
+}
+
+/// An address in the room of the longest one.
+fn room(address: IpAddr) -> [u8; 16] {
+    match address {
+        IpAddr::V4(short) => {
+            let mut bytes = [0; 16];
+            bytes[..4].copy_from_slice(&short.octets());
+            bytes
+        }
+        IpAddr::V6(long) => long.octets(),
+    }
 }

@@ -5,7 +5,7 @@ use crate::netlink::{Message, NLM_F_ECHO, Netlink, NetlinkError};
 
 use super::handle::Handle;
 use super::message::{RTM_GETQDISC, tcmsg};
-use super::stats::{QdiscStats, parse};
+use super::stats::QdiscStats;
 
 /// A socket, a request and a buffer for one queue discipline of one link.
 #[derive(Debug)]
@@ -32,13 +32,9 @@ impl StatsReader {
     }
 
     fn new(nl: Netlink, ifindex: u32, handle: Handle, parent: Handle) -> StatsReader {
-        // Without it the reply is sent only to the multicast group (net/core/rtnetlink.c:
-        // `rtnetlink_send`).
-        let mut request = Message::new(RTM_GETQDISC, NLM_F_ECHO);
-        request.raw(&tcmsg(ifindex, handle, parent, 0));
         StatsReader {
             nl,
-            request,
+            request: request(ifindex, handle, parent),
             ifindex,
         }
     }
@@ -50,7 +46,23 @@ impl StatsReader {
     /// one.
     pub fn read(&mut self) -> Result<QdiscStats, NetlinkError> {
         let op = format_args!("sample a qdisc of link {}", self.ifindex);
-        let found = self.nl.request_once(&mut self.request, op, parse)?;
+        let found = self
+            .nl
+            .request_once(&mut self.request, op, QdiscStats::parse)?;
         found.ok_or_else(|| NetlinkError::new(op, libc::EBADMSG))
     }
+}
+
+fn request(ifindex: u32, handle: Handle, parent: Handle) -> Message {
+    // Without it the reply is sent only to the multicast group (net/core/rtnetlink.c:
+    // `rtnetlink_send`).
+    let mut request = Message::new(RTM_GETQDISC, NLM_F_ECHO);
+    request.raw(&tcmsg(ifindex, handle, parent, 0));
+    request
+}
+
+/// A request for the state of the queue discipline with a handle, whose answer
+/// [`QdiscStats::parse`] reads.
+pub fn stats_request(ifindex: u32, handle: Handle) -> Message {
+    request(ifindex, handle, Handle::NONE)
 }

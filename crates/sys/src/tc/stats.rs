@@ -89,34 +89,36 @@ pub fn stats(nl: &mut Netlink, ifindex: Option<u32>) -> Result<Vec<QdiscStats>, 
     let mut m = Message::new(RTM_GETQDISC, 0);
     m.raw(&tcmsg(ifindex.unwrap_or(0), Handle::NONE, Handle::NONE, 0));
     nl.dump(&mut m, "list qdiscs", |payload| {
-        parse(payload).filter(|s| ifindex.is_none_or(|wanted| wanted == s.ifindex))
+        QdiscStats::parse(payload).filter(|s| ifindex.is_none_or(|wanted| wanted == s.ifindex))
     })
 }
 
-/// Reads one queue discipline from a message's payload.
-pub(crate) fn parse(payload: &[u8]) -> Option<QdiscStats> {
-    let attrs = Attrs::after(payload, TCMSG_LEN);
-    let kind = Kind::new(attrs.get(TCA_KIND)?.payload);
-    let counters = attrs
-        .get(TCA_STATS2)
-        .map_or(Attrs::new(&[]), |s| s.nested());
-    let Basic { bytes, packets } = basic(counters);
-    let queue = queue(counters);
-    let app = counters.get(TCA_STATS_APP);
-    Some(QdiscStats {
-        ifindex: bytes::u32_at(payload, 4)?,
-        handle: Handle::from_raw(bytes::u32_at(payload, 8)?),
-        parent: Handle::from_raw(bytes::u32_at(payload, 12)?),
-        kind,
-        bytes,
-        packets,
-        drops: queue.drops,
-        overlimits: queue.overlimits,
-        requeues: queue.requeues,
-        qlen: queue.qlen,
-        backlog_bytes: queue.backlog_bytes,
-        extra: app.and_then(|a| QdiscExtra::parse(kind.as_str(), a.payload)),
-    })
+impl QdiscStats {
+    /// Reads one queue discipline from a message's payload.
+    pub fn parse(payload: &[u8]) -> Option<QdiscStats> {
+        let attrs = Attrs::after(payload, TCMSG_LEN);
+        let kind = Kind::new(attrs.get(TCA_KIND)?.payload);
+        let counters = attrs
+            .get(TCA_STATS2)
+            .map_or(Attrs::new(&[]), |s| s.nested());
+        let Basic { bytes, packets } = basic(counters);
+        let queue = queue(counters);
+        let app = counters.get(TCA_STATS_APP);
+        Some(QdiscStats {
+            ifindex: bytes::u32_at(payload, 4)?,
+            handle: Handle::from_raw(bytes::u32_at(payload, 8)?),
+            parent: Handle::from_raw(bytes::u32_at(payload, 12)?),
+            kind,
+            bytes,
+            packets,
+            drops: queue.drops,
+            overlimits: queue.overlimits,
+            requeues: queue.requeues,
+            qlen: queue.qlen,
+            backlog_bytes: queue.backlog_bytes,
+            extra: app.and_then(|a| QdiscExtra::parse(kind.as_str(), a.payload)),
+        })
+    }
 }
 
 /// `struct gnet_stats_basic`, with the 64-bit packet count if it did not fit.

@@ -4,6 +4,7 @@ use std::{io, net::UdpSocket, sync::Arc, thread::JoinHandle, time::Duration};
 
 use sys::{
     clock::{self, Instant},
+    ring::Reflector,
     socket::{self, Batch},
 };
 
@@ -51,21 +52,22 @@ impl Echo {
     }
 }
 
-/// Replies to probes of any sender until the process ends, without limits and without the holding
-/// time: for a lab, whose sockets others cannot reach.
+/// Returns the probes of the peer of a connected socket until the process ends, without limits and
+/// without the holding time: for a lab, whose sockets others cannot reach. Shorter datagrams are
+/// returned with the size of a probe, if the kernel does so by itself.
 ///
 /// # Errors
 /// The host lacks a thread.
-pub fn answer_anyone(socket: UdpSocket) -> io::Result<()> {
+pub fn reflect(socket: UdpSocket) -> io::Result<()> {
     spawn("echo", move || {
-        let (mut probe, mut out) = ([0; GREETING], [0; PROBE]);
+        if let Ok(mut by_the_kernel) = Reflector::new(&socket, PROBE) {
+            while by_the_kernel.serve().is_ok() {}
+        }
+        let mut probe = [0; PROBE];
         // An ICMP error for a reply is reported by the next read; the next probe is still answered.
         loop {
-            if let Ok((asked, from)) = socket.recv_from(&mut probe)
-                && let Some(Datagram::Probe { number }) = Datagram::parse(&probe[..asked])
-            {
-                Datagram::Answer { number, held_ns: 0 }.write(&mut out);
-                let _ = socket.send_to(&out[..asked.min(PROBE)], from);
+            if let Ok(length) = socket.recv(&mut probe) {
+                let _ = socket.send(&probe[..length]);
             }
         }
     })?;

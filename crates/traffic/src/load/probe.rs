@@ -176,7 +176,8 @@ mod tests {
             let far = sys::socket::udp(any).unwrap();
             let near = sys::socket::udp(any).unwrap();
             near.connect(far.local_addr().unwrap()).unwrap();
-            echo::answer_anyone(far).unwrap();
+            far.connect(near.local_addr().unwrap()).unwrap();
+            echo::reflect(far).unwrap();
             await_path(&near, 3).unwrap();
             let first = Instant::now().after(Duration::from_millis(20));
             let every = Duration::from_millis(5);

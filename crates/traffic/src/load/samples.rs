@@ -170,6 +170,16 @@ impl Samples {
         self.bytes.resize(start + TCP_INFO_LEN, 0);
         let length = connection.raw_info(&mut self.bytes[start..]);
         self.bytes.truncate(start + length);
+        self.note(at_ns, length, connection);
+    }
+
+    /// Adds a sample that was taken by other means.
+    pub(super) fn add(&mut self, at_ns: i64, info: &[u8], connection: &Connection) {
+        self.bytes.extend_from_slice(info);
+        self.note(at_ns, info.len(), connection);
+    }
+
+    fn note(&mut self, at_ns: i64, length: usize, connection: &Connection) {
         self.at_ns.push(at_ns);
         self.lengths.push(length);
         self.moved.push(connection.bytes.load(Ordering::Relaxed));

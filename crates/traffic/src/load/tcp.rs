@@ -5,7 +5,7 @@ mod shared;
 
 use std::{
     io,
-    net::TcpStream,
+    net::{SocketAddr, TcpStream},
     sync::{Arc, atomic::Ordering},
     thread::JoinHandle,
     time::Duration,
@@ -173,6 +173,25 @@ impl TcpLoad {
             if connection.stream().is_some() {
                 samples.take_at(connection, at_ns);
             }
+        }
+    }
+
+    /// Local and remote address of its connection, if it is the only one and is established.
+    pub fn addresses(&self) -> Option<(SocketAddr, SocketAddr)> {
+        let [connection] = self.shared.connections.as_slice() else {
+            return None;
+        };
+        let stream = connection.stream()?;
+        Some((stream.local_addr().ok()?, stream.peer_addr().ok()?))
+    }
+
+    /// Adds a sample of its only connection that its owner took by other means: bytes of `struct
+    /// tcp_info`.
+    pub fn add_sample(&mut self, at_ns: i64, info: &[u8]) {
+        if let (Some(connection), Some(samples)) =
+            (self.shared.connections.first(), self.samples.first_mut())
+        {
+            samples.add(at_ns, info, connection);
         }
     }
 

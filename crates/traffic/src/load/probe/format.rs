@@ -39,6 +39,8 @@ impl Format {
         match self {
             Self::Own => match Datagram::parse(bytes)? {
                 Datagram::Answer { number, held_ns } => Some((number, held_ns)),
+                // Returned as it was (`echo::reflect`).
+                Datagram::Probe { number } => Some((number, 0)),
                 _ => None,
             },
             Self::Icmp(echo) => match Datagram::parse(echo.reply(bytes)?)? {

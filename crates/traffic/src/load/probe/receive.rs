@@ -24,8 +24,8 @@ const LATE: usize = 512;
 /// Idle time in virtual time after which late replies are no longer awaited.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// Time for which replies are batched into one read in virtual time: no thread waits much longer.
-const COLLECT: Duration = Duration::from_millis(100);
+/// Replies of a read in virtual time.
+const MANY: usize = 64;
 
 /// Reader of replies.
 pub(super) enum Reader {
@@ -44,10 +44,7 @@ impl Reader {
         socket.set_read_timeout(Some(timeout))?;
         Ok(match schedule.timing {
             Timing::Kernel => Self::Each(socket),
-            Timing::Virtual => {
-                let count = COLLECT.as_nanos() / schedule.every.as_nanos().max(1);
-                Self::Many(socket, Batch::new(count.clamp(1, 64) as usize, PROBE))
-            }
+            Timing::Virtual => Self::Many(socket, Batch::new(MANY, PROBE)),
         })
     }
 

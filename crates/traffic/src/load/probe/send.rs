@@ -1,9 +1,10 @@
 //! The sender of probes.
 
-use std::{net::UdpSocket, sync::atomic::Ordering};
+use std::{net::UdpSocket, sync::atomic::Ordering, time::Duration};
 
 use sys::{
     clock::Instant,
+    ring::TimedSender,
     socket::icmp::HEADER,
     timestamp::{Stage, Stamped},
 };
@@ -14,7 +15,18 @@ use super::{
 };
 use crate::wire::datagram::PROBE;
 
+/// Most probes of a call in virtual time.
+const MANY: usize = 64;
+
+/// Longest time of such a call, if probes have no end.
+const LONGEST: Duration = Duration::from_millis(100);
+
 pub(super) fn run(socket: UdpSocket, schedule: Schedule, shared: &Shared) {
+    if schedule.timing == Timing::Virtual
+        && let Ok(sender) = TimedSender::new(&socket, MANY, schedule.first, schedule.every)
+    {
+        return by_the_kernel(sender, schedule, shared);
+    }
     let mut sender = match schedule.timing {
         Timing::Kernel => Sender::Stamped(Stamped::new(socket), Vec::new()),
         Timing::Virtual => Sender::Exact(socket),
@@ -35,6 +47,45 @@ pub(super) fn run(socket: UdpSocket, schedule: Schedule, shared: &Shared) {
     sender.take_stamps(shared);
 }
 
+/// Has the kernel send many probes a call, each at its time. One that a full queue of this host's
+/// device refuses is lost.
+fn by_the_kernel(mut sender: TimedSender, schedule: Schedule, shared: &Shared) {
+    let every = schedule.every.as_nanos().max(1);
+    let mut next = schedule.first;
+    while !shared.stopped.load(Ordering::Relaxed) {
+        let left = match schedule.end {
+            Some(end) => (end.since(next).max(0) as u128).div_ceil(every),
+            None => (LONGEST.as_nanos() / every).max(1),
+        };
+        let count = left.min(MANY as u128) as u32;
+        if count == 0 {
+            return;
+        }
+        let probes: Vec<_> = (0..count)
+            .map(|i| {
+                let number = begin(next.after(schedule.every * i), shared);
+                let mut bytes = [0; HEADER + PROBE];
+                shared.format.write(number as u32, &mut bytes).to_vec()
+            })
+            .collect();
+        next = next.after(schedule.every * count);
+        // All were refused, perhaps at once, as they are if the kernel takes no more requests.
+        if sender.send(&probes).is_err() {
+            next.wait();
+        }
+    }
+}
+
+/// Notes a probe that is due at a time; its number.
+fn begin(due: Instant, shared: &Shared) -> usize {
+    let mut slots = shared.slots();
+    slots.push(Slot {
+        called_ns: due.0,
+        ..Slot::default()
+    });
+    slots.len() - 1
+}
+
 enum Sender {
     /// The kernel reports transmit times. Holds the probe number of each timestamp, since probes
     /// that could not be sent have none.
@@ -47,14 +98,7 @@ impl Sender {
     /// Sends the probe that is due at `next`. A full queue of this host's device loses it, as it
     /// would lose any datagram.
     fn send(&mut self, next: Instant, shared: &Shared) {
-        let number = {
-            let mut slots = shared.slots();
-            slots.push(Slot {
-                called_ns: next.0,
-                ..Slot::default()
-            });
-            slots.len() - 1
-        };
+        let number = begin(next, shared);
         let mut bytes = [0; HEADER + PROBE];
         let bytes = shared.format.write(number as u32, &mut bytes);
         match self {

@@ -1,4 +1,15 @@
-//! The page of a real watch in a real browser: its state and its live values.
+//! The page of a real watch in a real browser: its state and its live values. The only test of its
+//! program, since a load beside others keeps the processors busy and is not valid.
+
+#![cfg(all(feature = "history", feature = "page"))]
+#![allow(clippy::expect_used)]
+
+#[path = "../browser/mod.rs"]
+mod browser;
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../watch/support.rs"]
+mod support;
 
 use std::{
     fs,
@@ -8,12 +19,9 @@ use std::{
     process::{Child, Stdio},
 };
 
-use crate::{
-    LISTEN,
-    browser::{Browser, Viewport},
-    common::{pathtwin, server::Server},
-    config, listening, make_a_load_due, start, state, until,
-};
+use browser::{Browser, Viewport};
+use common::{pathtwin, server::Server};
+use support::{LISTEN, config, listening, make_a_load_due, start, state, until};
 
 const DESK: Viewport = Viewport {
     width: 1200,
