@@ -191,3 +191,23 @@ fn a_share_of_a_fair_queue_is_not_a_policer() {
     let findings = findings("fq-codel-others-768k");
     assert_eq!(problems(&findings), [("shared-line", DOWN)]);
 }
+
+/// 50 Mbit/s behind CoDel with six flows of others up, whose queue of 5 ms is small beside a round
+/// trip of 102 ms: "random loss", and "no queue stands". It varies slowly, which jitter does not.
+#[test]
+fn a_short_queue_of_others_on_a_long_path_is_not_random_loss() {
+    let findings = findings("codel-others-50m-tunnel");
+    let found = problems(&findings);
+    assert!(!found.iter().any(|f| f.0 == "random-loss"), "{found:?}");
+    let is_out = |out: &model::findings::RuledOut| out.code.as_str() == "shared-line";
+    assert!(!findings.ruled_out.iter().any(is_out));
+}
+
+/// A shaper of the far host with `fq_codel` that five flows of others share: "random loss", since
+/// datagrams above the fair share get lost, and the queue of the measured flow is short.
+#[test]
+fn a_share_of_a_fair_shaper_is_not_random_loss() {
+    let findings = findings("shaper-shared-by-others");
+    let found = problems(&findings);
+    assert!(!found.iter().any(|f| f.0 == "random-loss"), "{found:?}");
+}

@@ -18,6 +18,12 @@ const DROPS: f64 = 0.01;
 /// Correlation of idle delay over 40 ms from which its variation is attributed to a queue, not to
 /// chance.
 const SLOW: f64 = 0.6;
+/// The same from which it is not chance that it varies slowly, for some hundred probes: of 36 drawn
+/// paths with random loss and without other traffic, none varied by more than [`DRIFTS_US`] with
+/// more than this (docs/drawn.md, draws 1 and 1001).
+const DRIFT: f64 = 0.3;
+/// Variation of the idle round trip above that of hosts and clocks, µs.
+const DRIFTS_US: f64 = 1_000.0;
 
 impl View<'_> {
     /// Rise above the smallest round trip from which a queue shows, µs.
@@ -37,6 +43,14 @@ impl View<'_> {
         let drops = idle.lost > DROPS * idle.sent;
         let far = varies && drops && rise > floor.max(FAR_US);
         (never || far || slow && rise > limit).then_some(rise)
+    }
+
+    /// Variation of the idle round trip, µs, if it is slow, as that of a queue that others fill and
+    /// drain: a sign of other traffic also where its queue is short.
+    pub fn idle_drift_us(&self) -> Option<f64> {
+        let varies = self.idle()?.variation_us().filter(|us| *us > DRIFTS_US)?;
+        let slow = self.idle_correlation().is_some_and(|c| c >= DRIFT);
+        slow.then_some(varies)
     }
 
     /// Base round trip, µs, without any queue: the idle median, or the smallest of the Run where

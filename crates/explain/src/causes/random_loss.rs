@@ -135,6 +135,17 @@ fn test(dir: &DirectionView) -> Verdict {
             goodput = rate(load.goodput_bps)
         ));
     }
+    if let Some(varies) = dir.view.idle_drift_us()
+        && !events.as_ref().is_some_and(Events::show_loss)
+    {
+        return undecided(
+            text!(
+                "the idle RTT varies slowly by {varies}, as beside other traffic, whose queue may have dropped what was lost",
+                varies = time(varies)
+            ),
+            text!("the same plan when nothing else uses the line"),
+        );
+    }
     if let Some(gain) = gain.filter(|g| *g < NO_GAIN) {
         return ruled_out(text!(
             "bbr, which is not affected by single losses, reaches only {gain} times as much",

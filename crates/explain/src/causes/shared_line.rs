@@ -81,9 +81,18 @@ fn test(dir: &DirectionView) -> Verdict {
                 ),
                 text!("the same plan when nothing else uses the line"),
             ),
-            false => ruled_out(text!(
-                "no queue stands that the measured load does not fill itself"
-            )),
+            false => match dir.view.idle_drift_us() {
+                Some(varies) => undecided(
+                    text!(
+                        "the idle RTT varies slowly by {varies}, as beside other traffic, but no queue stands",
+                        varies = time(varies)
+                    ),
+                    text!("the same plan when nothing else uses the line"),
+                ),
+                None => ruled_out(text!(
+                    "no queue stands that the measured load does not fill itself"
+                )),
+            },
         };
     }
     let (scatters, evidence) = evidence(&load, &others);
