@@ -20,8 +20,8 @@ use std::{path::Path, process::ExitCode};
 
 use engine::Engine;
 
-/// Keeps what is freed, while that of musl returns each page that is empty: two system calls for many
-/// a short-lived block.
+/// Keeps what is freed, while that of musl returns each page that is empty: two system calls for
+/// many a short-lived block.
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 

@@ -1,34 +1,23 @@
 //! Samples of a cell on a grid of time: `TCP_INFO` of its sockets and the state of its queues.
 
 mod many;
+mod state;
 
 use model::{
     cell::Cell,
-    record::{Kind, LossTruth, QueueSample, Stream},
+    record::{Kind, LossTruth, Stream},
 };
 use sys::{
     clock::Instant,
     tc::{self, Hook, QdiscExtra, StatsReader},
 };
-use testbed::{LossCounter, SampledQueue, Testbed};
+use testbed::{LossCounter, Testbed};
 
-use crate::{
-    engine::Engine,
-    flows::Running,
-    times::{Times, loads},
-};
+use crate::{engine::Engine, flows::Running, times::Times};
 use many::{Many, Points};
+use state::{SELDOM, queue_sample};
 
-/// Competing flows and receivers are sampled once per this number of other samples.
-const SELDOM: u32 = 10;
-
-/// The queues that are sampled: those in the way of the measured data.
-pub(crate) fn sampled<'a>(
-    cell: &'a Cell,
-    bed: &'a Testbed,
-) -> impl Iterator<Item = (u16, &'a SampledQueue)> {
-    (0..).zip(bed.queues.iter().filter(|q| loads(cell, q.direction)))
-}
+pub(crate) use state::sampled;
 
 /// Samples until the end of the cell, and stops flows at their stop time.
 pub(crate) fn run(
@@ -104,63 +93,6 @@ fn before_due(points: Points, due: Option<Instant>) -> u32 {
 fn point(next: Instant, marks: [Instant; 2], before: Option<Instant>) -> Instant {
     let open = marks.into_iter().filter(|&mark| Some(mark) > before);
     open.fold(next, Ord::min)
-}
-
-fn queue_sample(stats: &tc::QdiscStats) -> QueueSample {
-    if let Some(QdiscExtra::Path {
-        bytes,
-        packets,
-        drops,
-        qlen,
-        backlog_bytes,
-        ..
-    }) = stats.extra
-    {
-        return QueueSample {
-            backlog_bytes: u64::from(backlog_bytes),
-            packets_waiting: u64::from(qlen),
-            bytes,
-            packets,
-            drops: u64::from(drops),
-            ..QueueSample::default()
-        };
-    }
-    let (marks, delay_us, delay_l4s_us) = match stats.extra {
-        Some(QdiscExtra::Codel {
-            ecn_mark,
-            ldelay_us,
-            ..
-        }) => (ecn_mark, ldelay_us, 0),
-        Some(QdiscExtra::FqCodel { ecn_mark, .. }) => (ecn_mark, 0, 0),
-        Some(QdiscExtra::Pie {
-            ecn_mark, delay_us, ..
-        }) => (ecn_mark, delay_us, 0),
-        Some(QdiscExtra::Cake {
-            ecn_mark,
-            avg_delay_us,
-            ..
-        }) => (ecn_mark, avg_delay_us, 0),
-        Some(QdiscExtra::DualPi2 {
-            ecn_mark,
-            delay_c_us,
-            delay_l_us,
-            ..
-        }) => (ecn_mark, delay_c_us, delay_l_us),
-        Some(QdiscExtra::Red { marked, .. }) => (marked, 0, 0),
-        Some(QdiscExtra::Netem { .. } | QdiscExtra::Fq { .. } | QdiscExtra::Path { .. }) | None => {
-            (0, 0, 0)
-        }
-    };
-    QueueSample {
-        backlog_bytes: u64::from(stats.backlog_bytes),
-        packets_waiting: u64::from(stats.qlen),
-        bytes: stats.bytes,
-        packets: stats.packets,
-        drops: u64::from(stats.drops),
-        marks: u64::from(marks),
-        delay_ns: u64::from(delay_us) * 1000,
-        delay_l4s_ns: u64::from(delay_l4s_us) * 1000,
-    }
 }
 
 /// Counts of the stages that drop packets on purpose.

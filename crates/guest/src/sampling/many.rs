@@ -17,7 +17,7 @@ use sys::{
 };
 use testbed::Testbed;
 
-use super::{SELDOM, queue_sample, sampled};
+use super::state::{SELDOM, queue_sample, sampled};
 use crate::{
     engine::Engine,
     flows::{Running, Socket},
@@ -33,8 +33,8 @@ pub(super) enum Many {
     /// Not yet.
     Waiting,
     Ready(Box<Ready>),
-    /// Never: in real time a point that passes meanwhile would be lost, and not each kernel has what
-    /// is needed.
+    /// Never: in real time a point that passes meanwhile would be lost, and not each kernel has
+    /// what is needed.
     Never,
 }
 

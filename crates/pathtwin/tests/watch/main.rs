@@ -8,7 +8,8 @@ mod agent;
 mod common;
 mod kills;
 mod metrics;
-mod support;
+#[path = "../watching/mod.rs"]
+mod watching;
 
 use std::{
     fs,
@@ -21,7 +22,7 @@ use std::{
 };
 
 use common::{pathtwin, server::Server, text};
-use support::{LISTEN, config, listening, make_a_load_due, start, state, until};
+use watching::{LISTEN, config, listening, make_a_load_due, start, state, until};
 
 #[test]
 fn a_watch_reports_to_its_manager_probes_and_ends_on_a_signal() {

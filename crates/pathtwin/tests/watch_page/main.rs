@@ -8,8 +8,8 @@
 mod browser;
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../watch/support.rs"]
-mod support;
+#[path = "../watching/mod.rs"]
+mod watching;
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ use std::{
 
 use browser::{Browser, Viewport};
 use common::{pathtwin, server::Server};
-use support::{LISTEN, config, listening, make_a_load_due, start, state, until};
+use watching::{LISTEN, config, listening, make_a_load_due, start, state, until};
 
 const DESK: Viewport = Viewport {
     width: 1200,

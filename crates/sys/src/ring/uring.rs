@@ -1,9 +1,9 @@
-//! Chains of linked requests by io_uring (io_uring_enter(2)), in which each begins when the one before
-//! has completed (`IOSQE_IO_HARDLINK`). The calling thread sleeps in the kernel until the last one:
-//! one system call for all.
+//! Chains of linked requests by io_uring (io_uring_enter(2)), in which each begins when the one
+//! before has completed (`IOSQE_IO_HARDLINK`). The calling thread sleeps in the kernel until the
+//! last one: one system call for all.
 //!
-//! A time is waited for by a read from a timer (timerfd_create(2)). In virtual time this is exact to
-//! the nanosecond. io_uring's own timeouts are no alternative: each wakes the thread
+//! A time is waited for by a read from a timer (timerfd_create(2)). In virtual time this is exact
+//! to the nanosecond. io_uring's own timeouts are no alternative: each wakes the thread
 //! (`io_should_wake`, io_uring/io_uring.h, Linux 7.2).
 
 mod reader;
@@ -111,8 +111,8 @@ fn send(fd: BorrowedFd<'_>, bytes: &[u8]) -> Entry {
 }
 
 /// Submits requests, each linked to the next, and waits until those with user data have completed;
-/// `each` gets the user data and the result of each. None is left in `requests`, whose memory serves
-/// again.
+/// `each` gets the user data and the result of each. None is left in `requests`, whose memory
+/// serves again.
 ///
 /// # Safety
 /// What the requests point to must exist until then, and for ever if this fails.

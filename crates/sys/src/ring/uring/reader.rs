@@ -66,8 +66,8 @@ impl TimedReader {
     ///
     /// # Errors
     /// The kernel has no io_uring, or it is disabled (`kernel.io_uring_disabled`), or memory or
-    /// descriptors are lacking; `InvalidInput` for a request that is too long, or without one that is made at each
-    /// time.
+    /// descriptors are lacking; `InvalidInput` for a request that is too long, or without one that
+    /// is made at each time.
     pub fn new(requests: Vec<TimedRequest>) -> io::Result<Self> {
         let mut stride = 0;
         let mut own = Vec::with_capacity(requests.len());
