@@ -24,7 +24,7 @@ rate = "40mbit"
 [traffic]
 cc = "cubic"
 [matrix]
-"path.queue" = ["fifo", "fq_codel", "codel", "pie", "cake", "dualpi2"]
+"path.queue" = ["fifo", "fq_codel", "codel", "pie", "cake"]
 tunnel = ["none", "wireguard"]
 engine = ["device", "chain"]
 "#;
@@ -60,7 +60,7 @@ fn without_loss_both_engines_give_the_same_figures() {
     let (_folder, path) = spec(QUEUES);
     let rows = rows(&path, &[]);
     let pairs = pairs(&rows);
-    assert_eq!(pairs.len(), 12);
+    assert_eq!(pairs.len(), 10);
     for [device, chain] in pairs {
         for (name, near) in [
             ("goodput_mbps", 0.005),
@@ -74,6 +74,43 @@ fn without_loss_both_engines_give_the_same_figures() {
         let (a, b) = ("probe_idle_p50_ms", 2e-3);
         let apart = figure(device, a) - figure(chain, a);
         assert!(apart.abs() <= b, "{}: {apart} ms", device["factors"]);
+    }
+}
+
+/// A queue that drops at random by a timer of its own: one packet that comes a moment later changes
+/// the draws after it.
+const RANDOM: &str = r#"
+name = "random"
+duration = "3s"
+warmup = "1s"
+repeats = 24
+[path]
+rtt = "20ms"
+rate = "40mbit"
+queue = "dualpi2"
+[traffic]
+cc = "cubic"
+[matrix]
+engine = ["device", "chain"]
+"#;
+
+/// Bug: one seed was compared, and moved by 5 % when all events of a cell moved by 256 ns.
+#[test]
+fn with_a_queue_that_drops_at_random_medians_over_seeds_are_the_same() {
+    if !patched(PATCH) {
+        return;
+    }
+    let (_folder, path) = spec(RANDOM);
+    let rows = rows(&path, &[]);
+    for (name, near) in [("goodput_mbps", 0.005), ("tcp_rtt_p50_ms", 0.05)] {
+        let [device, chain] = ["device", "chain"].map(|engine| {
+            let own = rows.iter().filter(|row| row["factors"]["engine"] == engine);
+            let values: Vec<f64> = own.map(|row| figure(row, name)).collect();
+            assert_eq!(values.len(), 24);
+            stats::median(&values).expect("a median")
+        });
+        let apart = (device / chain - 1.0).abs();
+        assert!(apart <= near, "{name}: {device} and {chain}");
     }
 }
 

@@ -196,7 +196,8 @@ impl Drop for Restore {
     fn drop(&mut self) {
         if let Some(home) = self.0.take() {
             // Already unwinding: the error cannot be reported.
-            let _ = enter(home.as_fd());
+            let entered = enter(home.as_fd());
+            HERE.set(entered.is_ok().then_some(home));
         }
     }
 }

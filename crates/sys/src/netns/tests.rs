@@ -30,6 +30,38 @@ fn a_panic_does_not_leave_the_thread_inside() {
     assert_eq!(inode(), before);
 }
 
+/// The namespace that the thread is in is remembered between calls, and a call within another one
+/// remembers the outer one.
+#[test]
+fn calls_within_calls_return_one_by_one_also_after_a_panic() {
+    let before = inode();
+    let (Some(outer), Some(inner)) = (netns(), netns()) else {
+        return;
+    };
+    let nested = || {
+        outer
+            .run(|| (inode(), inner.run(inode).unwrap(), inode()))
+            .unwrap()
+    };
+    let (first, within, after) = nested();
+    assert_eq!(first, after);
+    assert_ne!(first, within);
+    assert_eq!(inode(), before);
+    let failing = || {
+        outer.run(|| {
+            inner.run(inode).unwrap();
+            panic!("test")
+        })
+    };
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(failing));
+    assert!(result.is_err());
+    assert_eq!(inode(), before);
+    assert_eq!(nested(), (first, within, after));
+    assert_eq!(inode(), before);
+    inner.run(|| ()).unwrap();
+    assert_eq!(inode(), before);
+}
+
 #[test]
 fn loopback_carries_packets_once_it_is_up() {
     let Some(ns) = netns() else { return };
