@@ -49,7 +49,7 @@ impl Reflector {
         Ok(Self { held })
     }
 
-    /// Returns datagrams until [`MANY`] have come. An ICMP error for an earlier one counts, and
+    /// Returns datagrams until 64 have come. An ICMP error for an earlier one counts, and
     /// returns the last one again.
     ///
     /// # Errors
