@@ -47,8 +47,7 @@ pub(crate) fn run(
         let ns = at.since(times.zero);
         for started in &mut running.flows {
             started.stop_if_due(at);
-            let measured = started.info.cross.is_none();
-            started.sample(ns, measured || whole, whole);
+            started.sample(ns, started.is_measured() || whole, whole);
         }
         for (id, reader) in &mut readers {
             if let Ok(stats) = reader.read() {

@@ -74,25 +74,24 @@ fn test(dir: &DirectionView) -> Verdict {
     };
     let others = Others::of(dir, &load);
     if !others.here() {
-        return match others.wait() {
-            true => undecided(
+        let settle = text!("the same plan when nothing else uses the line");
+        return match (others.wait(), dir.view.idle_drift_us()) {
+            (true, _) => undecided(
                 text!(
                     "a queue stands that this load does not fill, but no loss shows in which direction"
                 ),
-                text!("the same plan when nothing else uses the line"),
+                settle,
             ),
-            false => match dir.view.idle_drift_us() {
-                Some(varies) => undecided(
-                    text!(
-                        "the idle RTT varies slowly by {varies}, as beside other traffic, but no queue stands",
-                        varies = time(varies)
-                    ),
-                    text!("the same plan when nothing else uses the line"),
+            (false, Some(varies)) => undecided(
+                text!(
+                    "the idle RTT varies slowly by {varies}, as beside other traffic, but no queue stands",
+                    varies = time(varies)
                 ),
-                None => ruled_out(text!(
-                    "no queue stands that the measured load does not fill itself"
-                )),
-            },
+                settle,
+            ),
+            (false, None) => ruled_out(text!(
+                "no queue stands that the measured load does not fill itself"
+            )),
         };
     }
     let (scatters, evidence) = evidence(&load, &others);

@@ -86,21 +86,17 @@ impl Many {
             return 0;
         };
         // The kernel tells less of a connection that has been closed than its socket does.
-        let stopped = |measured: bool| {
-            let mut flows = running.bulk().filter(|(_, flow)| flow.is_stopped());
-            flows.any(|(_, flow)| flow.is_measured() || !measured)
-        };
+        let stopped = || running.bulk().filter(|(_, flow)| flow.is_stopped());
         let until_whole = match number % SELDOM {
-            _ if ready.all && !stopped(false) => u32::MAX,
-            _ if stopped(true) => 0,
+            _ if ready.all && stopped().next().is_none() => u32::MAX,
+            _ if stopped().any(|(_, flow)| flow.is_measured()) => 0,
             0 => 0,
             past => SELDOM - past,
         };
         until_whole.min(ready.reader.most() as u32)
     }
 
-    /// Samples at `count` points of the grid, of which the first has the number `number`; returns
-    /// false if it cannot, and nothing was done.
+    /// Samples at points of the grid; returns false if it cannot, and nothing was done.
     pub(super) fn sample(
         &mut self,
         points: Points,
@@ -155,7 +151,7 @@ impl Ready {
                 true => Side::sends(info.direction),
                 false => Side::receives(info.direction),
             };
-            let often = socket.sends && info.cross.is_none();
+            let often = socket.sends && running.flows[socket.flow].is_measured();
             requests.push(TimedRequest {
                 nl: bed.end(side).ns.run(Netlink::sock_diag)??,
                 message: sock_diag::info_request(socket.local, socket.remote),

@@ -37,7 +37,7 @@ pub struct Netlink {
 }
 
 /// Route netlink sockets of one namespace that nothing uses at the moment, each with its buffer and
-/// its number of requests, so that late replies to earlier ones are told apart.
+/// its number of requests, so that late replies to earlier ones are recognised.
 #[derive(Debug, Default)]
 pub(crate) struct Spare(Mutex<Vec<Kept>>);
 
