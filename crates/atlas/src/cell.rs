@@ -248,7 +248,7 @@ impl Cell {
 }
 
 /// The levels of a factor that cells have, in order of their first cell.
-pub fn levels(cells: &[Cell], factor: Factor) -> Vec<String> {
+pub fn levels<'a>(cells: impl IntoIterator<Item = &'a Cell>, factor: Factor) -> Vec<String> {
     let mut levels: Vec<String> = Vec::new();
     for cell in cells {
         if !levels.iter().any(|level| level == cell.level(factor)) {

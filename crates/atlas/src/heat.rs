@@ -59,7 +59,7 @@ impl Heat {
             .filter(|cell| cell.valid && is_in(cell, self.only))
             .collect();
         let [panels, down, across] =
-            [self.panels, self.down, self.across].map(|f| ordered(&cells, f));
+            [self.panels, self.down, self.across].map(|f| levels(cells.iter().copied(), f));
         let wide = LABELS + across.len() * BOX[0];
         let high = PANEL_HEAD + down.len() * BOX[1];
         let columns = SIDE.min(panels.len().max(1));
@@ -137,12 +137,6 @@ impl Heat {
         let last = LIGHT.len() - 1;
         ((share * LIGHT.len() as f64) as usize).min(last)
     }
-}
-
-/// Levels in order of the first cell, of the rate and so on.
-fn ordered(cells: &[&Cell], factor: Factor) -> Vec<String> {
-    let owned: Vec<Cell> = cells.iter().map(|cell| (*cell).clone()).collect();
-    levels(&owned, factor)
 }
 
 fn style() -> String {

@@ -211,3 +211,38 @@ fn a_share_of_a_fair_shaper_is_not_random_loss() {
     let found = problems(&findings);
     assert!(!found.iter().any(|f| f.0 == "random-loss"), "{found:?}");
 }
+
+/// 16/8.7 Mbit/s, 121 to 160 ms down from packet to packet, queues of 20 and 14 ms: "other traffic
+/// takes part of the line", because no idle probe was as fast as some packet of TCP. Nor is the
+/// overflow of these queues random loss.
+#[test]
+fn delay_that_varies_by_more_than_a_full_queue_is_jitter() {
+    let findings = findings("jitter-hides-short-queues");
+    assert_eq!(problems(&findings), [("jitter", DOWN), ("jitter", UP)]);
+}
+
+/// A policer of 1.2 Mbit/s with a bucket of 13 kB, from which the first steps of the sweep took
+/// nearly all that they sent above the rate: "traffic above the rate is not lost".
+#[test]
+fn a_bucket_that_passes_the_first_steps_of_a_sweep_is_a_policer() {
+    let findings = findings("policer-bucket-passes-first-steps");
+    assert_eq!(problems(&findings), [("policer", UP)]);
+}
+
+/// 13.9 Mbit/s, 23 ms, at most 16 kB of send buffer, at which cubic and bbr reach 72 %. The kernel
+/// counts half of bbr's time as limited by the buffer, and nothing of cubic's: it was ruled out.
+#[test]
+fn a_send_buffer_that_limits_bbr_limits_cubic_at_the_same_goodput() {
+    let findings = findings("send-buffer-with-bbr-only");
+    assert_eq!(problems(&findings)[0], ("send-buffer", UP));
+}
+
+/// 150 Mbit/s, 320 ms, `fq_codel`, which ends cubic's growth later: "TCP reaches 79 Mbit/s up and
+/// was still growing, the path's capacity", and "nothing is wrong, 93 % sure".
+#[test]
+fn a_load_that_still_grows_at_half_of_the_capacity_is_too_short_to_tell() {
+    let findings = findings("growing-150m-320ms");
+    assert_eq!(findings.findings, []);
+    let is_out = |out: &model::findings::RuledOut| out.code.as_str() == "healthy";
+    assert!(!findings.ruled_out.iter().any(is_out), "{findings:#?}");
+}

@@ -57,7 +57,8 @@ pub fn realtime_ns() -> u64 {
 /// Local time less UTC at a time in seconds since 1970, s: by `$TZ` or /etc/localtime; 0 if neither
 /// is known.
 pub fn local_offset_s(at_s: u64) -> i32 {
-    let Ok(at) = libc::time_t::try_from(at_s) else {
+    // The type is that of `localtime_r`: its name is deprecated with musl, where it will change.
+    let Ok(at) = at_s.try_into() else {
         return 0;
     };
     // SAFETY: `at` and the zeroed plain struct live during the call, which writes the struct or

@@ -22,6 +22,9 @@ const SLOW: f64 = 0.6;
 /// drawn paths with random loss and without other traffic, none varied by more than [`DRIFTS_US`]
 /// with as much correlation (draws 1, 2, 1000 and 1001 of docs/drawn.md).
 const DRIFT: f64 = 0.3;
+/// The same below which it varies from packet to packet, as jitter does: two standard errors of 200
+/// probes above 0.
+const CHANCE: f64 = 0.15;
 /// Variation of the idle round trip above that of hosts and clocks, µs.
 const DRIFTS_US: f64 = 1_000.0;
 
@@ -33,10 +36,13 @@ impl View<'_> {
 
     /// Idle round trip above the path's smallest, µs, if a queue that others fill explains it: it
     /// never returns to the smallest one, varies as slowly as a queue, or mostly waits where
-    /// packets get lost.
+    /// packets get lost. Where it varies from packet to packet, as jitter does, the smallest of some
+    /// hundred probes is chance, and only a gap above all of that variation shows a queue.
     pub fn idle_rise_us(&self) -> Option<f64> {
         let (idle, floor, limit) = (self.idle()?, self.floor_us()?, self.rise_limit_us());
-        let never = idle.min_us - floor > limit;
+        let by_chance = self.idle_correlation().is_some_and(|c| c < CHANCE);
+        let spread = idle.p95_us.filter(|_| by_chance).map(|p95| p95 - idle.min_us);
+        let never = idle.min_us - floor > spread.unwrap_or(0.0).max(limit);
         let slow = self.idle_correlation().is_some_and(|c| c >= SLOW);
         let rise = idle.p50_us - floor;
         let varies = idle.variation_us().is_some_and(|us| us > limit);

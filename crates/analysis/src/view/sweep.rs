@@ -78,11 +78,11 @@ pub struct Datagrams {
 pub struct Above {
     /// Round trip of the probes, the highest median, µs.
     pub rtt_us: Option<f64>,
-    /// Share of the datagrams that did not arrive, at the highest rate.
+    /// Share of the datagrams that did not arrive, in the step with most datagrams.
     pub lost: f64,
-    /// Received rate at the highest offered rate, bit/s of payload.
+    /// Received rate there, bit/s of payload.
     pub received_bps: f64,
-    /// The highest rate that was offered, bit/s of IP packets.
+    /// Rate that was offered there, bit/s of IP packets.
     pub offered_bps: f64,
 }
 
@@ -254,12 +254,13 @@ impl Sweep {
     fn above_knee(&self) -> Option<Above> {
         let over = self.overloads();
         let rtts = over.iter().filter_map(|s| s.rtt_p50_us);
-        let last = over.last()?;
+        // The first steps of a sweep only look for the rate: a bucket passes most of their excess.
+        let longest = over.iter().max_by_key(|s| s.udp.sent)?;
         Some(Above {
             rtt_us: rtts.reduce(f64::max),
-            lost: last.udp.lost,
-            received_bps: last.udp.received_bps,
-            offered_bps: self.offered_bps(&last.udp),
+            lost: longest.udp.lost,
+            received_bps: longest.udp.received_bps,
+            offered_bps: self.offered_bps(&longest.udp),
         })
     }
 }

@@ -35,9 +35,6 @@ pub(super) const CAUSE: Cause = Cause {
     sources: &["dslreports.com/faq/17930: grades by added delay"],
 };
 
-/// Share of the capacity above which a flow without loss counts as still growing.
-const GROWING: f64 = 0.5;
-
 /// Returns true if only its duration limited a load: on a long path the window grows for many
 /// seconds, without any loss or limit.
 fn still_growing(load: &Load) -> bool {
@@ -78,27 +75,28 @@ fn test(view: &View) -> Verdict {
         if filled < FULL && brief::is(&dir, &load) {
             return brief::verdict(&dir, &load);
         }
-        let growing = filled >= GROWING && still_growing(&load);
-        certain &= !growing;
-        if growing {
-            words.push(text!(
-                "{goodput} {direction} and was still growing",
-                goodput = rate(load.goodput_bps),
-                direction = name()
-            ));
-        } else if filled < FULL {
+        if filled < FULL && still_growing(&load) {
+            return undecided(
+                text!(
+                    "too short to tell: TCP {direction} reaches {filled} of the path's capacity, and was still growing",
+                    direction = name(),
+                    filled = percent(filled)
+                ),
+                text!("a plan with longer loads"),
+            );
+        }
+        if filled < FULL {
             return ruled_out(text!(
                 "TCP {direction} reaches {filled} of the path's capacity",
                 direction = name(),
                 filled = percent(filled)
             ));
-        } else {
-            words.push(text!(
-                "{goodput} {direction}",
-                goodput = rate(load.goodput_bps),
-                direction = name()
-            ));
         }
+        words.push(text!(
+            "{goodput} {direction}",
+            goodput = rate(load.goodput_bps),
+            direction = name()
+        ));
         evidence.push(
             figure(
                 text!(

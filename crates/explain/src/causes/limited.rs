@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Share of the busy time above which it counts as the limit (as in NDT's classifier).
-const LIMITED: f64 = 0.15;
+pub(super) const LIMITED: f64 = 0.15;
 
 /// Ratio of bytes in flight to the path's BDP above which the path is the limit.
 pub(super) const QUEUES: f64 = 1.3;

@@ -62,13 +62,27 @@ pub(super) fn half_full_us(dir: &DirectionView) -> Option<f64> {
 /// Highest round trip of TCP, µs, at which no queue can have dropped a packet, plain or managed:
 /// management begins to drop where packets wait for longer than its target. `None` as above.
 pub(super) fn empty_up_to_us(dir: &DirectionView) -> Option<f64> {
-    // With flow isolation only TCP itself sees its queue.
-    let own = dir.single_loads().into_iter().filter_map(|l| l.rtt_p95_us);
-    let depth = depth_us(dir, own.fold(dir.full_us()?, f64::max))?;
+    let depth = depth_us(dir, dir.full_us()?.max(own_us(dir)))?;
     let packet_us = models::packet_us(dir.flow_capacity_bps()?);
     let base = dir.view.base_us()?;
     let least = MANAGED_US.max(packet_us).max(SMOOTHED * base) + variation_us(dir);
     Some(base + least.min(QUEUED * depth))
+}
+
+/// Range of the idle round trip, µs, if it is larger than what a full queue of the direction adds:
+/// an idle one that is far below the median lets a full queue look empty.
+pub(super) fn hides_queue_us(dir: &DirectionView) -> Option<f64> {
+    let idle = dir.view.idle().filter(|_| dir.view.idle_rise_us().is_none())?;
+    let range = idle.p95_us? - idle.min_us;
+    // The 95th percentile of TCP's round trip has the path's own variation, too.
+    let full = dir.full_us()?.max(own_us(dir) - variation_us(dir));
+    (range > SHALLOW_US.max(full - dir.view.base_us()?)).then_some(range)
+}
+
+/// Highest 95th percentile of TCP's own round trip, µs: with flow isolation only TCP sees its queue.
+fn own_us(dir: &DirectionView) -> f64 {
+    let own = dir.single_loads().into_iter().filter_map(|l| l.rtt_p95_us);
+    own.fold(0.0, f64::max)
 }
 
 /// Returns the round-trip time added by a full queue, µs, if it exceeds chance.

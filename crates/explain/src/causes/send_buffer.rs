@@ -1,13 +1,16 @@
 //! Send buffers that are too small.
 
-use analysis::view::{DirectionView, Host};
+use analysis::{
+    models,
+    view::{DirectionView, Host, Load},
+};
 use model::{
     findings::{Severity, Value},
     remedy::{Action, Buffer},
     text,
 };
 
-use super::{bytes, limited, percent, rate};
+use super::{FULL, bytes, limited, percent, rate, time};
 use crate::{
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
@@ -23,6 +26,8 @@ const BUFFER_FULL: f64 = 0.6;
 const BEYOND: f64 = 2.0 * 65_536.0;
 /// The congestion window is not the limit above this multiple of the bytes in flight.
 const CWND_ROOM: f64 = 1.3;
+/// Ratio of goodputs of two congestion controls, either way, up to which both are equally fast.
+const SAME: f64 = 1.1;
 
 pub(super) const CAUSE: Cause = Cause {
     code: CauseCode::SEND_BUFFER,
@@ -58,7 +63,7 @@ fn actions(scope: &Scope) -> Vec<Action> {
 fn test(dir: &DirectionView) -> Verdict {
     let mut limited = match limited::by(dir, text!("send buffer"), |l| l.sndbuf_limited) {
         Ok(limited) => limited,
-        Err(verdict) => return full(dir).unwrap_or(verdict),
+        Err(verdict) => return full(dir).or_else(|| beside(dir)).unwrap_or(verdict),
     };
     limited.in_flight();
     limited.needs(dir, text!("required bytes in flight"));
@@ -79,6 +84,70 @@ fn test(dir: &DirectionView) -> Verdict {
         text,
         limited.evidence,
     )
+}
+
+/// Detects a buffer that limits this load although the kernel counts no time for it, by a load with
+/// another congestion control that it limits: with the same buffer that one is no faster, and the
+/// congestion window of this one is larger than the bytes in flight.
+fn beside(dir: &DirectionView) -> Option<Verdict> {
+    let load = dir.default_load()?;
+    let filled = dir.utilization(&load).filter(|filled| *filled < FULL)?;
+    let limited = |l: &Load| l.sndbuf_limited.filter(|share| *share > limited::LIMITED);
+    let alike = |l: &Load| {
+        let ratio = l.goodput_bps / load.goodput_bps;
+        l.cc != load.cc && (1.0 / SAME..=SAME).contains(&ratio)
+    };
+    let others = dir.single_loads().into_iter();
+    let (other, share) = others
+        .filter(alike)
+        .find_map(|l| limited(&l).map(|share| (l, share)))?;
+    let rtt = load.rtt_us()?;
+    let in_flight = models::needed_bytes(load.goodput_bps, rtt / 1e6);
+    let window = load.cwnd_p50? * load.mss_bytes();
+    if window < CWND_ROOM * in_flight {
+        return None;
+    }
+    let sender = dir.sender();
+    let mut evidence = vec![
+        figure(
+            text!("time limited by the send buffer with {cc}", cc = &other.cc),
+            Value::Share(share),
+        )
+        .bound(text!(
+            "above {bound} of the busy time",
+            bound = Value::Share(limited::LIMITED)
+        ))
+        .samples(&other.samples)
+        .decisive(),
+        figure(
+            text!("goodput of {cc}", cc = &other.cc),
+            Value::Bps(other.goodput_bps),
+        )
+        .samples(&other.samples),
+        figure(text!("goodput"), Value::Bps(load.goodput_bps)).samples(&load.samples),
+        figure(text!("congestion window"), Value::Bytes(window))
+            .bound(text!("larger than the bytes in flight"))
+            .samples(&load.samples),
+        figure(text!("bytes in flight"), Value::Bytes(in_flight))
+            .formula(text!(
+                "goodput * RTT = {goodput} * {rtt}",
+                goodput = rate(load.goodput_bps),
+                rtt = time(rtt)
+            ))
+            .samples(&load.samples),
+    ];
+    if let Some(max) = max_send_buffer(&sender) {
+        evidence.push(figure(text!("tcp_wmem, maximum"), Value::Bytes(max)).end(sender.side));
+    }
+    let text = text!(
+        "the send buffer limited {other} for {share} of its busy time, and {cc} reaches no more: {filled} of the path's capacity",
+        other = &other.cc,
+        share = percent(share),
+        cc = &load.cc,
+        filled = percent(filled)
+    );
+    let clean = load.loss().is_some_and(|p| p < 1e-3);
+    Some(confirmed(Strength::of(&[clean]), text, evidence))
 }
 
 /// The host's limit of send buffer autotuning, bytes.

@@ -4,7 +4,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
 
-use super::frame::{STYLE, hash, json};
+use super::frame::{STYLE, head, json};
 
 /// Content of a page. Its script finds the data as JSON in the element `data`.
 #[derive(Clone, Copy, Debug)]
@@ -29,24 +29,10 @@ impl<D: Serialize> Alone<'_, D> {
     /// The page, in English.
     pub fn html(&self) -> String {
         let style = format!("{STYLE}\n{}", self.style);
-        let policy = format!(
-            "default-src 'none'; base-uri 'none'; form-action 'none'; script-src '{}'; style-src '{}'",
-            hash(self.script),
-            hash(&style)
-        );
         let markup = html! {
             (DOCTYPE)
             html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta http-equiv="Content-Security-Policy" content=(policy);
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    meta name="referrer" content="no-referrer";
-                    meta name="generator" content={ "pathtwin " (self.program) };
-                    title { (self.title) }
-                    style { (PreEscaped(style)) }
-                }
+                (head(self.title, self.script, &style, self.program))
                 body {
                     a.skip href="#main" { "Skip to the content" }
                     header { nav aria-label="Contents" {

@@ -89,7 +89,6 @@ pub(super) fn page(page: &Page<'_>) -> String {
             .map(|(name, text)| (name, words.label(text)))
             .to_vec(),
     };
-    let policy = policy();
     let data = json(&data);
     let sections = page.sections.iter().map(|s| s.body.0.len());
     let rest = style.len() + script.len() + data.len() + page.top.0.len() + sections.sum::<usize>();
@@ -98,16 +97,7 @@ pub(super) fn page(page: &Page<'_>) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang=(words.lang.tag()) {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="referrer" content="no-referrer";
-                meta name="generator" content={ "pathtwin " (page.program) };
-                title { (page.title) }
-                style { (PreEscaped(style)) }
-            }
+            (head(&page.title, &script, &style, page.program))
             body {
                 a.skip href="#main" { (words.label(label::skip())) }
                 header {
@@ -139,6 +129,22 @@ pub(super) fn page(page: &Page<'_>) -> String {
     markup.into_string()
 }
 
+/// The head of a page with that script and style. `program`: version of the writing program.
+pub(super) fn head(title: &str, script: &str, style: &str, program: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content=(policy_of(script, style));
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            meta name="referrer" content="no-referrer";
+            meta name="generator" content={ "pathtwin " (program) };
+            title { (title) }
+            style { (PreEscaped(style)) }
+        }
+    }
+}
+
 fn script() -> String {
     format!("{UPLOT}\n/*\nuPlot: {UPLOT_LICENCE}*/\n{SCRIPT}")
 }
@@ -149,10 +155,14 @@ fn style() -> String {
 
 /// The content security policy of every report, for servers that send one as a header.
 pub fn policy() -> String {
+    policy_of(&script(), &style())
+}
+
+fn policy_of(script: &str, style: &str) -> String {
     format!(
         "default-src 'none'; base-uri 'none'; form-action 'none'; script-src '{}'; style-src '{}'",
-        hash(&script()),
-        hash(&style())
+        hash(script),
+        hash(style)
     )
 }
 
@@ -163,7 +173,7 @@ pub(super) fn json(value: &impl Serialize) -> String {
 }
 
 /// Hash of a text for the content security policy.
-pub(super) fn hash(text: &str) -> String {
+fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     format!("sha256-{}", BASE64_STANDARD.encode(digest))
 }

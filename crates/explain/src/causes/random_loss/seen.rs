@@ -6,7 +6,7 @@ use model::{
     text,
 };
 
-use super::super::{others, percent, rate, whole};
+use super::super::{others, percent, rate, time, whole};
 use crate::verdict::{Figure, Verdict, figure, ruled_out, undecided};
 
 /// Minimum number of loss events of UDP (consecutive losses are one) for an estimate of its loss.
@@ -35,6 +35,8 @@ pub(super) enum From {
 pub(super) struct Events {
     /// With less than half of a full queue.
     empty: usize,
+    /// True if the path's own delay varies too much to tell an empty queue from a full one.
+    hidden: bool,
     /// All loss events.
     all: usize,
     /// Events per segment.
@@ -51,6 +53,7 @@ impl Events {
         let limit = others::empty_up_to_us(dir)?;
         Some(Self {
             empty: steady.events_within(limit),
+            hidden: others::hides_queue_us(dir).is_some(),
             all: steady.events_us.len(),
             rate: steady.event_rate()?,
             segments: steady.segments,
@@ -69,12 +72,12 @@ impl Events {
 
     /// Returns true if TCP lost packets without congestion.
     pub(super) fn show_loss(&self) -> bool {
-        self.empty >= MIN_EVENTS && self.empty as f64 >= EMPTY * self.all as f64
+        !self.hidden && self.empty >= MIN_EVENTS && self.empty as f64 >= EMPTY * self.all as f64
     }
 
     /// Returns true if TCP lost packets only in a full queue.
     pub(super) fn show_overflow(&self) -> bool {
-        self.all >= MIN_EVENTS && self.empty == 0
+        !self.hidden && self.all >= MIN_EVENTS && self.empty == 0
     }
 
     pub(super) fn evidence(&self, load: &Load) -> EvidenceItem {
@@ -135,6 +138,17 @@ pub(super) fn loss(
     }
     let few = load.retransmits.is_some_and(|n| n < MIN_LOST);
     let longer = || text!("UDP for a minute at half of the path's capacity");
+    let lost = load.loss().filter(|lost| *lost > 0.0);
+    if let (Some(lost), Some(range)) = (lost, others::hides_queue_us(dir)) {
+        return Err(undecided(
+            text!(
+                "TCP loses {lost}, and the idle RTT varies by {range}, more than a full queue adds: overflow cannot be told from random loss",
+                lost = percent(lost),
+                range = time(range)
+            ),
+            longer(),
+        ));
+    }
     match load.loss() {
         Some(lost) if lost > 0.0 && filled > SELF_INDUCED => Err(undecided(
             text!(
@@ -186,6 +200,7 @@ mod tests {
     fn exceeds(all: usize, segments: f64, loss_runs: f64, sent: f64) -> bool {
         let events = Events {
             empty: all,
+            hidden: false,
             all,
             rate: all as f64 / segments,
             segments,
