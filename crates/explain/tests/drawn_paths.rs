@@ -246,3 +246,11 @@ fn a_load_that_still_grows_at_half_of_the_capacity_is_too_short_to_tell() {
     let is_out = |out: &model::findings::RuledOut| out.code.as_str() == "healthy";
     assert!(!findings.ruled_out.iter().any(is_out), "{findings:#?}");
 }
+
+/// 30 Mbit/s that six flows of others fill up, which pushed the sweep of the default plan aside:
+/// "the path delivers less UDP than TCP".
+#[test]
+fn udp_that_the_flows_of_others_push_aside_is_not_throttled() {
+    let findings = findings("udp-beside-others-30m");
+    assert_eq!(problems(&findings), []);
+}

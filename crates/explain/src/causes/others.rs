@@ -5,8 +5,13 @@ use analysis::{
     view::{DirectionView, Load, Overflow},
 };
 
-use super::FULL;
-use crate::brief;
+use model::text;
+
+use super::{FULL, time};
+use crate::{
+    brief,
+    verdict::{Verdict, undecided},
+};
 
 /// Depth of a full queue below which its overflow cannot be distinguished from other loss, µs.
 const SHALLOW_US: f64 = 2_000.0;
@@ -50,6 +55,18 @@ fn only(dir: &DirectionView, load: &Load) -> bool {
     let fills = |load: &Load| back.utilization(load).is_some_and(|filled| filled >= FULL);
     let starves = dir.utilization(load).is_some_and(|filled| filled < STARVES);
     starves && !brief::is(dir, load) && back.default_load().is_some_and(|l| fills(&l))
+}
+
+/// The verdict on losses of a path whose idle round trip varies slowly by that many µs
+/// ([`View::idle_drift_us`](analysis::view::View::idle_drift_us)).
+pub(super) fn may_have_dropped(varies_us: f64) -> Verdict {
+    undecided(
+        text!(
+            "the idle RTT varies slowly by {varies}, as beside other traffic, whose queue may have dropped what was lost",
+            varies = time(varies_us)
+        ),
+        text!("the same plan when nothing else uses the line"),
+    )
 }
 
 /// Highest round trip, µs, at which a loss event is not an overflow of a FIFO queue; `None` if the

@@ -13,7 +13,7 @@ use model::{
 };
 
 use self::seen::{Events, From, loss};
-use super::{FULL, no_capacity, percent, rate, time, whole};
+use super::{FULL, no_capacity, others::may_have_dropped, percent, rate, time, whole};
 use crate::{
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
@@ -138,13 +138,7 @@ fn test(dir: &DirectionView) -> Verdict {
     if let Some(varies) = dir.view.idle_drift_us()
         && !events.as_ref().is_some_and(Events::show_loss)
     {
-        return undecided(
-            text!(
-                "the idle RTT varies slowly by {varies}, as beside other traffic, whose queue may have dropped what was lost",
-                varies = time(varies)
-            ),
-            text!("the same plan when nothing else uses the line"),
-        );
+        return may_have_dropped(varies);
     }
     if let Some(gain) = gain.filter(|g| *g < NO_GAIN) {
         return ruled_out(text!(

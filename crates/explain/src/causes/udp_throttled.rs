@@ -8,7 +8,7 @@ use model::{
     text,
 };
 
-use super::rate;
+use super::{others::may_have_dropped, rate};
 use crate::{
     bound,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
@@ -91,6 +91,9 @@ fn test(dir: &DirectionView) -> Verdict {
             capacity = rate(most),
             goodput = rate(tcp.goodput_bps)
         ));
+    }
+    if let Some(varies) = outside.view.idle_drift_us() {
+        return may_have_dropped(varies);
     }
     let evidence = evidence(&tcp, most, &sweep.samples, ratio);
     let text = text!(
