@@ -3,6 +3,7 @@
 mod capacity;
 mod delay;
 mod host;
+mod idle;
 mod load;
 mod queue;
 mod segments;
@@ -71,6 +72,11 @@ impl Idle {
     /// Variation of the idle round trip, µs: its 95th percentile less its median.
     pub fn variation_us(&self) -> Option<f64> {
         Some(self.p95_us? - self.p50_us)
+    }
+
+    /// Range of the idle round trip, µs: its 95th percentile less its smallest.
+    pub fn range_us(&self) -> Option<f64> {
+        Some(self.p95_us? - self.min_us)
     }
 }
 

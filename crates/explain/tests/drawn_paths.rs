@@ -254,3 +254,38 @@ fn udp_that_the_flows_of_others_push_aside_is_not_throttled() {
     let findings = findings("udp-beside-others-30m");
     assert_eq!(problems(&findings), []);
 }
+
+/// 100/30 Mbit/s, 101 ms ± 19 ms down: no probe beside TCP was as fast as the fastest of all, which
+/// is chance where idle ones vary by 36 ms: "other traffic takes part of the line".
+#[test]
+fn a_smallest_round_trip_beside_tcp_is_chance_where_delay_varies_by_more() {
+    let findings = findings("jitter-beside-short-queue");
+    assert_eq!(first(&findings), Some("jitter"));
+}
+
+/// 8 Mbit/s, 472 ms ± 36 ms down and ± 98 ms up, in order: packets behind a late one arrive with it,
+/// and their delays correlate over 40 ms: "other traffic takes part of the line".
+#[test]
+fn packets_that_arrive_with_a_late_one_are_jitter() {
+    let findings = findings("jitter-of-200ms");
+    assert_eq!(problems(&findings), [("jitter", DOWN), ("jitter", UP)]);
+}
+
+/// 200 Mbit/s, 0.5 ms, a tunnel, 0.8 and 0.6 % of random loss, of which cubic gets a fifth of what
+/// the formula says, because timeouts of 200 ms take most of its time: "something else limits it".
+#[test]
+fn random_loss_on_a_short_path_is_found_although_timeouts_cost_more() {
+    let findings = findings("loss-200m-half-ms-tunnel");
+    assert_eq!(
+        problems(&findings),
+        [("random-loss", DOWN), ("random-loss", UP)]
+    );
+}
+
+/// 388 kbit/s up, 6.5 ms, a FIFO of ten packets, which cubic fills to 226 ms and bbr to 118 ms: "up
+/// to the time of twelve packets is fine", as where CoDel keeps cubic's queue short.
+#[test]
+fn bbr_in_a_queue_that_cubic_fills_is_a_deep_queue() {
+    let findings = findings("bbr-fills-short-fifo-388k");
+    assert_eq!(problems(&findings), [("bufferbloat-remote", UP)]);
+}

@@ -1,6 +1,6 @@
 //! Queues on the path: maximum round trips, with and without own load.
 
-use model::run::{Column, Probes, Sample, StepKind, SweepStep};
+use model::run::{Sample, SweepStep};
 
 use super::{DirectionView, Load, View};
 use crate::{datagrams, figures::added_us, flows, models};
@@ -9,9 +9,6 @@ use crate::{datagrams, figures::added_us, flows, models};
 const HOLDS: f64 = 0.7;
 /// Loss of a step from which a queue, if there is one, is full.
 const FULL: f64 = 0.05;
-/// Time over which the delays of two probes are independent where they vary by chance, µs: jitter
-/// is drawn for each packet, a queue fills and empties over many round trips.
-const APART_US: i64 = 40_000;
 
 /// Packets at the bottleneck without a queue: the one in transmission, and half of another.
 const PACKETS: f64 = 1.5;
@@ -67,32 +64,6 @@ impl View<'_> {
         };
         self.samples().any(|s| by_udp(s) || by_tcp(s))
     }
-
-    /// Correlation of the delay of idle probes with that of probes 40 ms later: close to 1 while a
-    /// queue drains and fills, close to 0 where delay varies by chance. `None` without the series.
-    pub fn idle_correlation(&self) -> Option<f64> {
-        let of = |s: &Sample| correlation(s.probes.as_ref()?);
-        let idle = |s: &&Sample| s.key.step == StepKind::Idle;
-        let values: Vec<f64> = self.samples().filter(idle).filter_map(of).collect();
-        stats::median(&values)
-    }
-}
-
-/// Autocorrelation of round trips at [`APART_US`].
-fn correlation(probes: &Probes) -> Option<f64> {
-    let points = probes.series.as_ref()?.points(Column::RttNs);
-    let (first, second) = (points.first()?, points.get(1)?);
-    let apart = (second.0 - first.0).max(1);
-    let lag = (APART_US / apart).max(1) as usize;
-    let values: Vec<f64> = points.iter().map(|(_, ns)| *ns as f64).collect();
-    if values.len() < 4 * lag {
-        return None;
-    }
-    let mean = stats::mean(&values)?;
-    let total: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    let pairs = values.iter().zip(values.iter().skip(lag));
-    let shared: f64 = pairs.map(|(a, b)| (a - mean) * (b - mean)).sum();
-    (total > 0.0).then(|| shared / total)
 }
 
 impl DirectionView<'_> {
@@ -267,36 +238,5 @@ impl DirectionView<'_> {
         };
         let found = sweep.steps.iter().filter_map(overflows);
         found.min_by(|a, b| a.rate_bps.total_cmp(&b.rate_bps))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use super::*;
-    use model::run::Series;
-
-    fn probes(rtt: impl Fn(i64) -> u64) -> Probes {
-        let mut series = Series {
-            at_us: (0..200).map(|n| n * 10_000).collect(),
-            ..Series::default()
-        };
-        series.push(Column::RttNs, (0..200).map(|n| Some(rtt(n))).collect());
-        Probes {
-            series: Some(series),
-            ..Probes::default()
-        }
-    }
-
-    /// Jitter of ±10 ms and a queue of 20 ms that others fill have the same percentiles.
-    #[test]
-    fn a_queue_is_distinguished_from_jitter_by_its_slowness() {
-        let queue = probes(|n| 30_000_000 + 100_000 * n as u64);
-        assert!(correlation(&queue).unwrap() > 0.8);
-        let mut random = stats::Random::new(7);
-        let drawn: Vec<u64> = (0..200).map(|_| random.next_u64() % 20_000_000).collect();
-        let jitter = probes(|n| 30_000_000 + drawn[n as usize]);
-        assert!(correlation(&jitter).unwrap().abs() < 0.3);
     }
 }

@@ -27,8 +27,8 @@ pub(super) const ACT_US: f64 = 60_000.0;
 const MIN_PACKETS: f64 = 3.0;
 
 /// The same of BBR, which keeps more in flight on a path that holds little more than a packet,
-/// with any queue: twice that, which is three packets, and three bursts of two segments, rounded
-/// up to an even number, and two more while it probes (`bbr_quantization_budget`,
+/// whatever the queue drops: twice that, which is three packets, and three bursts of two segments,
+/// rounded up to an even number, and two more while it probes (`bbr_quantization_budget`,
 /// net/ipv4/tcp_bbr.c, Linux 7.2).
 const MIN_PACKETS_BBR: f64 = 12.0;
 
@@ -45,18 +45,23 @@ pub(super) fn levels() -> Text {
 }
 
 /// The bound of [`fine_us`].
-pub(super) fn fine(load: &Load) -> Text {
+pub(super) fn fine(dir: &DirectionView, load: &Load) -> Text {
     text!(
         "below {bound}, or the time of {packets} packets",
         bound = time(WARN_US),
-        packets = Value::Count(min_packets(load))
+        packets = Value::Count(min_packets(dir, load))
     )
 }
 
-/// Packets that the congestion control of a load keeps in flight at least.
-fn min_packets(load: &Load) -> f64 {
+/// Packets that the congestion control of a load keeps in flight at least with a short queue. Where
+/// another one, which slows down at losses, fills a deep queue, BBR's packets wait there as well.
+fn min_packets(dir: &DirectionView, load: &Load) -> f64 {
+    let fills = |l: &Load| {
+        let most = tolerated_us(dir, l, MIN_PACKETS);
+        models::is_loss_based(&l.cc) && dir.added_delay_us(l).is_some_and(|added| added > most)
+    };
     match load.cc.as_str() {
-        "bbr" => MIN_PACKETS_BBR,
+        "bbr" if !dir.single_loads().iter().any(fills) => MIN_PACKETS_BBR,
         _ => MIN_PACKETS,
     }
 }
@@ -112,10 +117,15 @@ pub(super) fn of(dir: &DirectionView) -> Result<Bloat, Verdict> {
 /// Tolerated delay added by a load, µs: imperceptible, or needed by a line as slow as this one to
 /// send the packets of the smallest window.
 pub(super) fn fine_us(dir: &DirectionView, load: &Load) -> f64 {
+    tolerated_us(dir, load, min_packets(dir, load))
+}
+
+/// The delay of that many packets of a load, if it is perceptible, µs.
+fn tolerated_us(dir: &DirectionView, load: &Load, packets: f64) -> f64 {
     let packet = load.mss_bytes() + f64::from(dir.view.family.tcp_headers());
     let each_s = |bps: f64| models::drain_s(packet, bps);
     let least = dir.carried_bps().filter(|bps| *bps > 0.0).map(each_s);
-    least.map_or(WARN_US, |s| WARN_US.max(min_packets(load) * s * 1e6))
+    least.map_or(WARN_US, |s| WARN_US.max(packets * s * 1e6))
 }
 
 /// The verdict if a queue that others fill, before the load as well, is not this direction's.
@@ -186,11 +196,7 @@ mod tests {
     /// any queue, which added 44 ms: "a queue on the path adds high delay".
     #[test]
     fn the_smallest_window_of_bbr_is_no_deep_queue() {
-        let load = |cc: &str| Load {
-            cc: cc.to_owned(),
-            ..Load::default()
-        };
-        let ms = |cc: &str| min_packets(&load(cc)) * 1514.0 * 8.0 / 3.192e6 * 1e3;
-        assert!(ms("bbr") > 44.0 && ms("cubic") < 12.0);
+        let ms = |packets: f64| packets * 1514.0 * 8.0 / 3.192e6 * 1e3;
+        assert!(ms(MIN_PACKETS_BBR) > 44.0 && ms(MIN_PACKETS) < 12.0);
     }
 }

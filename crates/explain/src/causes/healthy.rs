@@ -122,7 +122,7 @@ fn test(view: &View) -> Verdict {
                     text!("increase of the RTT, {direction}", direction = name()),
                     Value::Us(added),
                 )
-                .bound(bloat::fine(&load)),
+                .bound(bloat::fine(&dir, &load)),
             ),
             None => certain = false,
         }

@@ -89,8 +89,10 @@ pub(super) fn empty_up_to_us(dir: &DirectionView) -> Option<f64> {
 /// Range of the idle round trip, µs, if it is larger than what a full queue of the direction adds:
 /// an idle one that is far below the median lets a full queue look empty.
 pub(super) fn hides_queue_us(dir: &DirectionView) -> Option<f64> {
-    let idle = dir.view.idle().filter(|_| dir.view.idle_rise_us().is_none())?;
-    let range = idle.p95_us? - idle.min_us;
+    if dir.view.idle_rise_us().is_some() {
+        return None;
+    }
+    let range = dir.view.idle()?.range_us()?;
     // The 95th percentile of TCP's round trip has the path's own variation, too.
     let full = dir.full_us()?.max(own_us(dir) - variation_us(dir));
     (range > SHALLOW_US.max(full - dir.view.base_us()?)).then_some(range)
@@ -120,7 +122,7 @@ fn variation_us(dir: &DirectionView) -> f64 {
 impl Others {
     /// The signs of a direction with its load.
     pub(super) fn of(dir: &DirectionView, load: &Load) -> Self {
-        let limit = dir.view.rise_limit_us();
+        let limit = dir.view.rise_limit_us().max(dir.view.idle_chance_us());
         let acknowledgements = dir.acknowledgements_share(load).unwrap_or(0.0);
         let stands = || dir.standing_us(load).filter(|us| *us > limit);
         let loaded_us = stands().filter(|_| acknowledgements < ACKNOWLEDGEMENTS);

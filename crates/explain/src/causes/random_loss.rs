@@ -111,7 +111,12 @@ fn test(dir: &DirectionView) -> Verdict {
         return ruled_out(text!("{cc} is not known to be loss-based", cc = &load.cc));
     };
     let ratio = load.goodput_bps / model;
-    if ratio < LOW {
+    let bbr = dir.load_with("bbr").filter(|b| b.cc != load.cc);
+    let gain = bbr.as_ref().and_then(|bbr| dir.gain(bbr, &load));
+    let by_udp = from == From::Udp && gain.is_some_and(|g| g >= GAIN);
+    // With a round trip of few ms, timeouts of 200 ms take most of the time, which the formula leaves
+    // out; beside other traffic they also follow from drops of its queue.
+    if ratio < LOW && !(by_udp && dir.view.is_calm()) {
         return ruled_out(text!(
             "at a loss of {loss} {cc} should reach {model}, but reaches {goodput}: something else limits it",
             loss = percent(loss),
@@ -120,12 +125,9 @@ fn test(dir: &DirectionView) -> Verdict {
             goodput = rate(load.goodput_bps)
         ));
     }
-    let bbr = dir.load_with("bbr").filter(|b| b.cc != load.cc);
-    let gain = bbr.as_ref().and_then(|bbr| dir.gain(bbr, &load));
     // The formula applies in the long run; a load of seconds also contains its start. Individually
     // observed losses need no formula.
-    let seen = events.as_ref().is_some_and(Events::show_loss)
-        || from == From::Udp && gain.is_some_and(|g| g >= GAIN);
+    let seen = events.as_ref().is_some_and(Events::show_loss) || by_udp;
     if ratio > HIGH && !seen {
         return ruled_out(text!(
             "at a random loss of {loss} {cc} should reach {model}, but reaches {goodput}: the losses occur in few bursts",
