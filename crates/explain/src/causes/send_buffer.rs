@@ -1,16 +1,17 @@
 //! Send buffers that are too small.
 
-use analysis::{
-    models,
-    view::{DirectionView, Host, Load},
-};
+use analysis::view::{DirectionView, Host, Load};
 use model::{
-    findings::{Severity, Value},
+    findings::{EvidenceItem, Severity, Value},
     remedy::{Action, Buffer},
     text,
 };
 
-use super::{FULL, bytes, limited, percent, rate, time};
+use super::{
+    FULL, bytes,
+    limited::{self, Limited},
+    percent, rate,
+};
 use crate::{
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
@@ -87,28 +88,54 @@ fn test(dir: &DirectionView) -> Verdict {
 }
 
 /// Detects a buffer that limits this load although the kernel counts no time for it, by a load with
-/// another congestion control that it limits: with the same buffer that one is no faster, and the
-/// congestion window of this one is larger than the bytes in flight.
+/// another congestion control that it does limit: both are equally fast, and the congestion window
+/// of this one is larger than the bytes in flight.
 fn beside(dir: &DirectionView) -> Option<Verdict> {
     let load = dir.default_load()?;
     let filled = dir.utilization(&load).filter(|filled| *filled < FULL)?;
-    let limited = |l: &Load| l.sndbuf_limited.filter(|share| *share > limited::LIMITED);
+    let (other, share) = limited_beside(dir, &load)?;
+    let mut limited = Limited {
+        evidence: beside_evidence(&load, &other, share),
+        filled: Some(filled),
+        load: load.clone(),
+        share,
+    };
+    let window = load.cwnd_p50? * load.mss_bytes();
+    if window < CWND_ROOM * limited.in_flight()? {
+        return None;
+    }
+    limited.evidence.push(larger_window(&load, window));
+    let sender = dir.sender();
+    if let Some(max) = max_send_buffer(&sender) {
+        let figure = figure(text!("tcp_wmem, maximum"), Value::Bytes(max));
+        limited.evidence.push(figure.end(sender.side));
+    }
+    let text = text!(
+        "the send buffer limited {other} for {share} of its busy time, and {cc} reaches no more: {filled} of the path's capacity",
+        other = &other.cc,
+        share = percent(share),
+        cc = &load.cc,
+        filled = percent(filled)
+    );
+    let [_, clean] = limited.signs();
+    Some(confirmed(Strength::of(&[clean]), text, limited.evidence))
+}
+
+/// A load that is as fast as this one with another congestion control, and the share of its time for
+/// which the send buffer limited it, if that is much.
+fn limited_beside(dir: &DirectionView, load: &Load) -> Option<(Load, f64)> {
     let alike = |l: &Load| {
         let ratio = l.goodput_bps / load.goodput_bps;
         l.cc != load.cc && (1.0 / SAME..=SAME).contains(&ratio)
     };
-    let others = dir.single_loads().into_iter();
-    let (other, share) = others
-        .filter(alike)
-        .find_map(|l| limited(&l).map(|share| (l, share)))?;
-    let rtt = load.rtt_us()?;
-    let in_flight = models::needed_bytes(load.goodput_bps, rtt / 1e6);
-    let window = load.cwnd_p50? * load.mss_bytes();
-    if window < CWND_ROOM * in_flight {
-        return None;
-    }
-    let sender = dir.sender();
-    let mut evidence = vec![
+    let others = dir.single_loads().into_iter().filter(alike);
+    others
+        .filter_map(|l| l.sndbuf_limited.map(|share| (l, share)))
+        .find(|(_, share)| *share > limited::LIMITED)
+}
+
+fn beside_evidence(load: &Load, other: &Load, share: f64) -> Vec<EvidenceItem> {
+    vec![
         figure(
             text!("time limited by the send buffer with {cc}", cc = &other.cc),
             Value::Share(share),
@@ -125,29 +152,14 @@ fn beside(dir: &DirectionView) -> Option<Verdict> {
         )
         .samples(&other.samples),
         figure(text!("goodput"), Value::Bps(load.goodput_bps)).samples(&load.samples),
-        figure(text!("congestion window"), Value::Bytes(window))
-            .bound(text!("larger than the bytes in flight"))
-            .samples(&load.samples),
-        figure(text!("bytes in flight"), Value::Bytes(in_flight))
-            .formula(text!(
-                "goodput * RTT = {goodput} * {rtt}",
-                goodput = rate(load.goodput_bps),
-                rtt = time(rtt)
-            ))
-            .samples(&load.samples),
-    ];
-    if let Some(max) = max_send_buffer(&sender) {
-        evidence.push(figure(text!("tcp_wmem, maximum"), Value::Bytes(max)).end(sender.side));
-    }
-    let text = text!(
-        "the send buffer limited {other} for {share} of its busy time, and {cc} reaches no more: {filled} of the path's capacity",
-        other = &other.cc,
-        share = percent(share),
-        cc = &load.cc,
-        filled = percent(filled)
-    );
-    let clean = load.loss().is_some_and(|p| p < 1e-3);
-    Some(confirmed(Strength::of(&[clean]), text, evidence))
+    ]
+}
+
+/// The evidence that not the congestion window is the limit.
+fn larger_window(load: &Load, window: f64) -> EvidenceItem {
+    figure(text!("congestion window"), Value::Bytes(window))
+        .bound(text!("larger than the bytes in flight"))
+        .samples(&load.samples)
 }
 
 /// The host's limit of send buffer autotuning, bytes.
@@ -193,11 +205,7 @@ fn full(dir: &DirectionView) -> Option<Verdict> {
         .end(sender.side)
         .decisive(),
     );
-    limited.evidence.push(
-        figure(text!("congestion window"), Value::Bytes(window))
-            .bound(text!("larger than the bytes in flight"))
-            .samples(&load.samples),
-    );
+    limited.evidence.push(larger_window(&load, window));
     limited.needs(dir, text!("required bytes in flight"));
     let text = text!(
         "{in_flight} are in flight, all that the send buffer can hold, at {goodput}",
