@@ -263,8 +263,8 @@ fn a_smallest_round_trip_beside_tcp_is_chance_where_delay_varies_by_more() {
     assert_eq!(first(&findings), Some("jitter"));
 }
 
-/// 8 Mbit/s, 472 ms ± 36 ms down and ± 98 ms up, in order: packets behind a late one arrive with it,
-/// and their delays correlate over 40 ms: "other traffic takes part of the line".
+/// 8 Mbit/s, 472 ms ± 36 ms down and ± 98 ms up, in order: packets behind a late one arrive with
+/// it, and their delays correlate over 40 ms: "other traffic takes part of the line".
 #[test]
 fn packets_that_arrive_with_a_late_one_are_jitter() {
     let findings = findings("jitter-of-200ms");

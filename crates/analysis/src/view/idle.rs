@@ -1,5 +1,5 @@
-//! How the idle round trip varies: slowly, as a queue does that others fill and drain, or from packet
-//! to packet, as jitter does.
+//! How the idle round trip varies: slowly, as a queue does that others fill and drain, or from
+//! packet to packet, as jitter does.
 
 use model::run::{Column, Probes, StepKind};
 
@@ -27,14 +27,15 @@ const SLOW: f64 = 0.6;
 /// drawn paths with random loss and without other traffic, none varied by more than [`DRIFTS_US`]
 /// with as much correlation (draws 1, 2, 1000 and 1001 of docs/drawn.md).
 const DRIFT: f64 = 0.3;
-/// The same below which it varies from packet to packet: two standard errors of 200 probes above 0.
+/// The same below which it varies from packet to packet: two standard errors above 0, of 200
+/// probes.
 const CHANCE: f64 = 0.15;
 /// Variation of the idle round trip above that of hosts and clocks, µs.
 const DRIFTS_US: f64 = 1_000.0;
 
-/// Share of the falls of the round trip that are as fast as time passes, from which packets are held
-/// and released together, in order, as by jitter or a radio that sends again: a queue of others
-/// falls like this only while nothing of theirs arrives.
+/// Share of the falls of the round trip that are as fast as time passes, from which packets are
+/// held and released together, in order, as by jitter or a radio that sends again: a queue of
+/// others falls like this only while nothing of theirs arrives.
 const RELEASED: f64 = 0.5;
 /// Slope of such a fall.
 const AS_TIME: f64 = 0.9;
@@ -138,8 +139,8 @@ fn correlation(probes: &Probes) -> Option<f64> {
     (total > 0.0).then(|| shared / total)
 }
 
-/// Share of the falls of the round trip that are as fast as time passes; `None` with few of them, or
-/// with probes closer than `least_us`.
+/// Share of the falls of the round trip that are as fast as time passes; `None` with few of them,
+/// or with probes closer than `least_us`.
 fn released(probes: &Probes, least_us: f64) -> Option<f64> {
     let points = probes.series.as_ref()?.points(Column::RttNs);
     let slope = |pair: &[(i64, u64)]| {
@@ -184,9 +185,9 @@ mod tests {
         assert!(correlation(&jitter).unwrap().abs() < 0.3);
     }
 
-    /// Bug: jitter of more than 40 ms in order, behind which packets wait for one another, varied as
-    /// slowly as a queue of others. They arrive together, so that each round trip is as much shorter
-    /// than the one before as time has passed.
+    /// Bug: jitter of more than 40 ms in order, behind which packets wait for one another, varied
+    /// as slowly as a queue of others. They arrive together, so that each round trip is as much
+    /// shorter than the one before as time has passed.
     #[test]
     fn packets_behind_a_late_one_arrive_with_it() {
         let late = probes(|n| 110_000_000 - 10_000_000 * (n as u64 % 7));

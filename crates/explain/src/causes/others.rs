@@ -98,7 +98,8 @@ pub(super) fn hides_queue_us(dir: &DirectionView) -> Option<f64> {
     (range > SHALLOW_US.max(full - dir.view.base_us()?)).then_some(range)
 }
 
-/// Highest 95th percentile of TCP's own round trip, µs: with flow isolation only TCP sees its queue.
+/// Highest 95th percentile of TCP's own round trip, µs: with flow isolation only TCP sees its
+/// queue.
 fn own_us(dir: &DirectionView) -> f64 {
     let own = dir.single_loads().into_iter().filter_map(|l| l.rtt_p95_us);
     own.fold(0.0, f64::max)

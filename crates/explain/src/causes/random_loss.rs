@@ -114,8 +114,8 @@ fn test(dir: &DirectionView) -> Verdict {
     let bbr = dir.load_with("bbr").filter(|b| b.cc != load.cc);
     let gain = bbr.as_ref().and_then(|bbr| dir.gain(bbr, &load));
     let by_udp = from == From::Udp && gain.is_some_and(|g| g >= GAIN);
-    // With a round trip of few ms, timeouts of 200 ms take most of the time, which the formula leaves
-    // out; beside other traffic they also follow from drops of its queue.
+    // With a round trip of few ms, timeouts of 200 ms take most of the time, which the formula
+    // leaves out; beside other traffic they also follow from drops of its queue.
     if ratio < LOW && !(by_udp && dir.view.is_calm()) {
         return ruled_out(text!(
             "at a loss of {loss} {cc} should reach {model}, but reaches {goodput}: something else limits it",

@@ -121,8 +121,8 @@ fn beside(dir: &DirectionView) -> Option<Verdict> {
     Some(confirmed(Strength::of(&[clean]), text, limited.evidence))
 }
 
-/// A load that is as fast as this one with another congestion control, and the share of its time for
-/// which the send buffer limited it, if that is much.
+/// A load that is as fast as this one with another congestion control, and the share of its time
+/// for which the send buffer limited it, if that is much.
 fn limited_beside(dir: &DirectionView, load: &Load) -> Option<(Load, f64)> {
     let alike = |l: &Load| {
         let ratio = l.goodput_bps / load.goodput_bps;
