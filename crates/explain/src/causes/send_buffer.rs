@@ -68,12 +68,7 @@ fn test(dir: &DirectionView) -> Verdict {
     };
     limited.in_flight();
     limited.needs(dir, text!("required bytes in flight"));
-    let sender = dir.sender();
-    if let Some(max) = max_send_buffer(&sender) {
-        limited
-            .evidence
-            .push(figure(text!("tcp_wmem, maximum"), Value::Bytes(max)).end(sender.side));
-    }
+    limited.evidence.extend(maximum(dir));
     let text = text!(
         "the send buffer limited the sender for {share} of its busy time, at {goodput}",
         share = percent(limited.share),
@@ -105,11 +100,7 @@ fn beside(dir: &DirectionView) -> Option<Verdict> {
         return None;
     }
     limited.evidence.push(larger_window(&load, window));
-    let sender = dir.sender();
-    if let Some(max) = max_send_buffer(&sender) {
-        let figure = figure(text!("tcp_wmem, maximum"), Value::Bytes(max));
-        limited.evidence.push(figure.end(sender.side));
-    }
+    limited.evidence.extend(maximum(dir));
     let text = text!(
         "the send buffer limited {other} for {share} of its busy time, and {cc} reaches no more: {filled} of the path's capacity",
         other = &other.cc,
@@ -160,6 +151,13 @@ fn larger_window(load: &Load, window: f64) -> EvidenceItem {
     figure(text!("congestion window"), Value::Bytes(window))
         .bound(text!("larger than the bytes in flight"))
         .samples(&load.samples)
+}
+
+/// The sender's limit as evidence, if it is known.
+fn maximum(dir: &DirectionView) -> Option<EvidenceItem> {
+    let sender = dir.sender();
+    let max = max_send_buffer(&sender)?;
+    Some(figure(text!("tcp_wmem, maximum"), Value::Bytes(max)).end(sender.side))
 }
 
 /// The host's limit of send buffer autotuning, bytes.
