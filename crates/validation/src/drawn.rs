@@ -4,9 +4,9 @@
 //! are not assigned: each fault of its spec ([`fault`]) is removed in a lab cell, and it is a cause
 //! if that recovers performance ([`truth`]). `docs/drawn.md` has the priors and the definitions.
 //!
-//! **Training and evaluation are disjoint by construction**: a draw below [`EVALUATION`] is for
-//! training, one from there on for evaluation, and every pair of draw and index has a different
-//! stream of random numbers, because the function that seeds it (`stream`) is a bijection.
+//! **Training, calibration and evaluation are disjoint by construction** ([`Part`]): the part follows
+//! from the number of the draw, and every pair of draw and index has a different stream of random
+//! numbers, because the function that seeds it (`stream`) is a bijection.
 
 pub mod fault;
 pub mod outcome;
@@ -22,8 +22,43 @@ use model::{
     units::Seed,
 };
 
-/// First draw of the evaluation; draws below are for training.
-pub const EVALUATION: u32 = 1000;
+/// First draw of the calibration; draws below are for making rules.
+const CALIBRATION: u32 = 1000;
+/// First draw of the evaluation.
+pub const EVALUATION: u32 = 1003;
+
+/// What a draw is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Rules are made on it: what they achieve there says little about other paths.
+    Training,
+    /// Its kept lines are those of the rules before anybody looked at it. What was wrong there has
+    /// changed rules since, and confidence is the share that was true.
+    Calibration,
+    /// Its kept lines are those of the rules before anybody looked at it, and neither rules nor
+    /// confidence come from it.
+    Evaluation,
+}
+
+impl Part {
+    /// Part of a draw.
+    pub fn of(draw: u32) -> Self {
+        match draw {
+            EVALUATION.. => Self::Evaluation,
+            CALIBRATION.. => Self::Calibration,
+            _ => Self::Training,
+        }
+    }
+
+    /// Name for tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Training => "training",
+            Self::Calibration => "calibration",
+            Self::Evaluation => "evaluation",
+        }
+    }
+}
 
 /// A drawn scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,11 +99,6 @@ impl Drawn {
         let cells = Spec::parse(&self.cell.name, spec).and_then(|spec| spec.cells());
         cells.is_ok_and(|cells| cells == [self.cell.clone()])
     }
-
-    /// Returns true if the draw is one of the evaluation.
-    pub fn is_evaluation(&self) -> bool {
-        self.draw >= EVALUATION
-    }
 }
 
 /// Seed of the random numbers of a scenario: the finalizer of splitmix64 over both numbers, which
@@ -106,7 +136,7 @@ mod tests {
     #[test]
     fn no_two_scenarios_share_their_random_numbers() {
         let mut seen = std::collections::BTreeSet::new();
-        for draw in [1, 2, EVALUATION, EVALUATION + 1] {
+        for draw in [1, 2, CALIBRATION, EVALUATION] {
             assert!((0..5000).all(|index| seen.insert(stream(draw, index))));
         }
     }

@@ -8,7 +8,7 @@ mod common;
 use std::{fmt::Write as _, path::PathBuf};
 
 use common::{check_section, results, root};
-use validation::drawn::{Drawn, EVALUATION, outcome::Outcome, score, table};
+use validation::drawn::{Drawn, Part, outcome::Outcome, score, table};
 
 /// The stored draws, evaluations last.
 fn draws() -> Vec<Vec<Outcome>> {
@@ -30,10 +30,7 @@ fn the_page_shows_the_tables_of_the_kept_lines() {
     let mut tables = String::new();
     for outcomes in draws() {
         let first = &outcomes[0];
-        let part = match first.draw >= EVALUATION {
-            true => "evaluation",
-            false => "training",
-        };
+        let part = Part::of(first.draw).name();
         writeln!(
             tables,
             "\n### Draw {}, {} plan, {part}: {} scenarios\n",
@@ -47,17 +44,16 @@ fn the_page_shows_the_tables_of_the_kept_lines() {
     check_section("docs/drawn.md", [BEGIN, END], &format!("{tables}\n"));
 }
 
-/// The counts behind the confidence of findings are those of the training draws.
+/// The counts behind the confidence of findings are those of the draws of the calibration.
 #[test]
-fn confidence_is_based_on_the_stored_training_lines() {
-    let training: Vec<Outcome> = draws()
-        .concat()
-        .into_iter()
-        .filter(|o| o.draw < EVALUATION)
+fn confidence_is_based_on_the_stored_lines_of_the_calibration() {
+    let lines = draws().concat().into_iter();
+    let calibration: Vec<Outcome> = lines
+        .filter(|o| Part::of(o.draw) == Part::Calibration)
         .collect();
     let heading = "//! Counts of drawn scenarios, made from corpus/judged/drawn-*.jsonl by `UPDATE_DOCS=1 \
                    cargo test -p\n//! pathtwin-validation`.";
-    let expected = corpus::table(heading, "DRAWN", &score::counts(&training));
+    let expected = corpus::table(heading, "DRAWN", &score::counts(&calibration));
     let file = root().join("crates/explain/src/calibration/drawn.rs");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&file, &expected).unwrap();
