@@ -13,12 +13,6 @@ use atlas::page;
 use browser::{Browser, Viewport};
 use common::{folder, made_up};
 
-const DESK: Viewport = Viewport {
-    width: 1200,
-    height: 900,
-    dark: false,
-};
-
 /// The page of made-up cells, in a folder that lasts as long as the first value.
 fn made_up_page() -> (tempfile::TempDir, PathBuf) {
     let atlas = made_up();
@@ -41,7 +35,7 @@ fn text(browser: &mut Browser, id: &str) -> String {
 fn filters_leave_the_cells_that_they_name_and_a_click_sorts_them() {
     let (_folder, file) = made_up_page();
     let mut browser = Browser::start();
-    browser.open(&file, DESK);
+    browser.open(&file, Viewport::DESK);
     assert_eq!(text(&mut browser, "count"), "96 of 96 cells");
     browser.value("document.querySelector('fieldset[data-factor=cc] input[value=bbr]').click()");
     browser
@@ -66,7 +60,7 @@ fn filters_leave_the_cells_that_they_name_and_a_click_sorts_them() {
 fn the_link_of_a_finding_shows_its_cells() {
     let (_folder, file) = made_up_page();
     let mut browser = Browser::start();
-    browser.open(&file, DESK);
+    browser.open(&file, Viewport::DESK);
     browser.value("document.querySelector('#finding-short a').click()");
     browser.until("document.getElementById('count').textContent === '24 of 96 cells'");
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);
@@ -76,7 +70,7 @@ fn the_link_of_a_finding_shows_its_cells() {
 fn a_path_is_answered_by_the_nearest_cells_and_a_line_by_its_command() {
     let (_folder, file) = made_up_page();
     let mut browser = Browser::start();
-    browser.open(&file, DESK);
+    browser.open(&file, Viewport::DESK);
     browser.value(
         "for (const [id, value] of [['rate', 90], ['rtt', 60], ['loss', 2], ['queue', 'fifo 200ms']])
             document.getElementById('ask-' + id).value = value;
@@ -118,7 +112,7 @@ fn nothing_is_cut_off_on_a_narrow_screen() {
                 Viewport {
                     width,
                     dark,
-                    ..DESK
+                    ..Viewport::DESK
                 },
             );
             let wide = browser.value("document.documentElement.scrollWidth");

@@ -35,6 +35,24 @@ pub struct Viewport {
     pub dark: bool,
 }
 
+impl Viewport {
+    pub const DESK: Self = Self {
+        width: 1200,
+        height: 900,
+        dark: false,
+    };
+    pub const PHONE: Self = Self {
+        width: 390,
+        height: 844,
+        dark: false,
+    };
+
+    /// The same in the dark scheme.
+    pub const fn dark(self) -> Self {
+        Self { dark: true, ..self }
+    }
+}
+
 impl Browser {
     pub fn start() -> Self {
         Self::start_by(&[])

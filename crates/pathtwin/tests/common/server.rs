@@ -8,6 +8,25 @@ use std::{
     thread,
 };
 
+/// What a child prints on its stderr until a line contains a text. Later output is passed on.
+pub fn says(child: &mut Child, last: &str) -> String {
+    let mut err = BufReader::new(child.stderr.take().expect("its stderr"));
+    let mut said = String::new();
+    while !said.contains(last) {
+        let n = err.read_line(&mut said).expect("read what it says");
+        assert!(n > 0, "it ended: {said}");
+    }
+    thread::spawn(move || std::io::copy(&mut err, &mut std::io::stderr()));
+    said
+}
+
+/// The address after a text, with or without a `/` at its end.
+pub fn after(said: &str, text: &str) -> SocketAddr {
+    let (_, rest) = said.split_once(text).expect("the text before it");
+    let word = rest.split_whitespace().next().expect("an address");
+    word.trim_end_matches('/').parse().expect("an address")
+}
+
 /// A running server; killed when dropped.
 pub struct Server {
     pub child: Child,
@@ -28,23 +47,12 @@ impl Server {
             .stderr(Stdio::piped())
             .spawn()
             .expect("start the server");
-        let mut err = BufReader::new(child.stderr.take().expect("its stderr"));
-        let (mut message, mut address) = (String::new(), None);
         // The last line before it serves is about the key.
-        while !message.contains("on the other host:") {
-            let mut line = String::new();
-            let n = err.read_line(&mut line).expect("read what it says");
-            assert!(n > 0, "it ended: {message}");
-            if let Some(rest) = line.strip_prefix("pathtwin: serving on ") {
-                let place = rest.split_whitespace().next().expect("an address");
-                address = Some(place.parse().expect("an address"));
-            }
-            message += &line;
-        }
-        thread::spawn(move || std::io::copy(&mut err, &mut std::io::stderr()));
+        let message = says(&mut child, "on the other host:");
+        let address = after(&message, "pathtwin: serving on ");
         Self {
             child,
-            address: address.expect("an address"),
+            address,
             message,
         }
     }

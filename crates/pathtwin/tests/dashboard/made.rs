@@ -1,7 +1,7 @@
 //! Fixture: a history of recorded runs, and a dashboard that serves it.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{Read, Write},
     net::{SocketAddr, TcpStream},
     ops::Range,
     path::{Path, PathBuf},
@@ -12,7 +12,11 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::common::{pathtwin, text};
+use super::common::{
+    pathtwin,
+    server::{after, says},
+    text,
+};
 
 /// Runs of a path.
 pub(super) const RUNS: u64 = 40;
@@ -50,19 +54,8 @@ impl Dashboard {
             .stderr(Stdio::piped())
             .spawn()
             .expect("start it");
-        let mut err = BufReader::new(child.stderr.take().expect("its stderr"));
-        let address = loop {
-            let mut line = String::new();
-            assert!(err.read_line(&mut line).expect("read") > 0, "it ended");
-            if let Some((_, rest)) = line.split_once("pages at http://") {
-                break rest
-                    .trim()
-                    .trim_end_matches('/')
-                    .parse()
-                    .expect("an address");
-            }
-        };
-        std::thread::spawn(move || std::io::copy(&mut err, &mut std::io::stderr()));
+        let said = says(&mut child, "pages at http://");
+        let address = after(&said, "pages at http://");
         Self {
             child,
             address,

@@ -18,17 +18,6 @@ use browser::{Browser, Viewport};
 use common::text;
 use made::{Dashboard, HISTORY, made};
 
-const DESK: Viewport = Viewport {
-    width: 1200,
-    height: 900,
-    dark: false,
-};
-const PHONE: Viewport = Viewport {
-    width: 390,
-    height: 844,
-    dark: false,
-};
-
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let half = values.len() / 2;
@@ -216,7 +205,7 @@ fn beyond_this_host_there_is_no_page_without_the_token() {
     let (status, page) = server.get("/", &with);
     assert!(status == 200 && page.contains("office"), "{page}");
     let mut browser = Browser::start();
-    browser.visit(&server.url("/"), PHONE);
+    browser.visit(&server.url("/"), Viewport::PHONE);
     browser.value(&format!(
         "document.getElementById('token').value = '{}'; document.forms[0].submit()",
         key.trim()
@@ -228,17 +217,21 @@ fn beyond_this_host_there_is_no_page_without_the_token() {
 fn pages_are_shown_without_an_error_at_every_size_and_in_both_languages() {
     let served = made();
     let mut browser = Browser::start();
-    let dark = Viewport { dark: true, ..DESK };
+    let dark = Viewport::DESK.dark();
     for (name, page, viewport) in [
-        ("light", "/", DESK),
+        ("light", "/", Viewport::DESK),
         ("dark", "/", dark),
-        ("phone", "/", PHONE),
-        ("chinese", "/?lang=zh-CN", DESK),
-        ("path", "/path?name=office", DESK),
+        ("phone", "/", Viewport::PHONE),
+        ("chinese", "/?lang=zh-CN", Viewport::DESK),
+        ("path", "/path?name=office", Viewport::DESK),
         ("path-dark", "/path?name=office", dark),
-        ("path-phone", "/path?name=office&lang=zh-CN", PHONE),
-        ("mesh", "/mesh", DESK),
-        ("mesh-phone", "/mesh", PHONE),
+        (
+            "path-phone",
+            "/path?name=office&lang=zh-CN",
+            Viewport::PHONE,
+        ),
+        ("mesh", "/mesh", Viewport::DESK),
+        ("mesh-phone", "/mesh", Viewport::PHONE),
     ] {
         browser.visit(&served.url(page), viewport);
         assert!(browser.errors.is_empty(), "{name}: {:?}", browser.errors);
@@ -250,7 +243,7 @@ fn pages_are_shown_without_an_error_at_every_size_and_in_both_languages() {
     }
     // The report has its own policy, which the server sends as a header.
     let run = served.newest("office");
-    browser.visit(&served.url(&format!("/run/{run}")), DESK);
+    browser.visit(&served.url(&format!("/run/{run}")), Viewport::DESK);
     browser.value("window.pathtwin.ready.then(() => 1)");
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);
 }
@@ -267,11 +260,11 @@ fn the_sign_in_page_is_accessible_at_every_size_and_in_both_languages() {
         ..viewport
     };
     for (name, page, viewport) in [
-        ("light", "/", DESK),
-        ("dark", "/", dark(DESK)),
-        ("phone", "/", PHONE),
-        ("phone-dark", "/?lang=zh-CN", dark(PHONE)),
-        ("chinese", "/?lang=zh-CN", DESK),
+        ("light", "/", Viewport::DESK),
+        ("dark", "/", dark(Viewport::DESK)),
+        ("phone", "/", Viewport::PHONE),
+        ("phone-dark", "/?lang=zh-CN", dark(Viewport::PHONE)),
+        ("chinese", "/?lang=zh-CN", Viewport::DESK),
     ] {
         browser.check(name, &server.url(page), viewport);
         let field = browser.value("document.querySelectorAll('#token').length");
@@ -288,7 +281,7 @@ fn the_sign_in_page_is_accessible_at_every_size_and_in_both_languages() {
         browser.press(key, false);
     }
     browser.until("document.querySelector('[role=alert]') !== null");
-    browser.accessible("wrong", DESK);
+    browser.accessible("wrong", Viewport::DESK);
 }
 
 #[test]
@@ -300,7 +293,7 @@ fn the_chinese_pages_have_no_english_sentence() {
         "/path?name=office&lang=zh-CN",
         "/mesh?lang=zh-CN",
     ] {
-        browser.visit(&served.url(page), DESK);
+        browser.visit(&served.url(page), Viewport::DESK);
         let shown = browser.value("document.querySelector('main').innerText");
         let word = |w: &&str| w.len() > 1 && w.chars().all(|c| c.is_ascii_alphabetic());
         for line in shown.as_str().unwrap().lines() {
@@ -324,7 +317,7 @@ fn the_chinese_pages_have_no_english_sentence() {
 fn the_keyboard_reaches_everything_and_skips_the_navigation_first() {
     let served = made();
     let mut browser = Browser::start();
-    browser.visit(&served.url("/"), DESK);
+    browser.visit(&served.url("/"), Viewport::DESK);
     let active = "document.activeElement.className + ' ' + document.activeElement.textContent";
     browser.press("Tab", false);
     let first = browser.value(active);
@@ -349,7 +342,7 @@ fn a_new_run_is_shown_without_a_reload() {
     made::import(&store, folder.path(), &[("line", 1..6, HISTORY)]);
     let server = Dashboard::start(&store, &[]);
     let mut browser = Browser::start();
-    browser.visit(&server.url("/"), DESK);
+    browser.visit(&server.url("/"), Viewport::DESK);
     browser.value("window.here = 'still'");
     let count = "document.querySelectorAll('.card').length";
     assert_eq!(browser.value(count), 1);

@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{DESK, browser::Browser, made::made};
+use super::{
+    browser::{Browser, Viewport},
+    made::made,
+};
 
 #[test]
 fn the_findings_on_the_chinese_page_are_chinese() {
     let made = made();
     let mut browser = Browser::start();
-    browser.open(&made.chinese, DESK);
+    browser.open(&made.chinese, Viewport::DESK);
     // Remedies hold command lines, which are English everywhere.
     let message = browser.value(
         "(() => { document.querySelectorAll('details').forEach(d => { d.open = true });
@@ -36,7 +39,7 @@ fn the_findings_on_the_chinese_page_are_chinese() {
 fn the_figures_on_the_page_are_those_of_the_run() {
     let made = made();
     let mut browser = Browser::start();
-    browser.open(&made.page, DESK);
+    browser.open(&made.page, Viewport::DESK);
     let shown = browser.value(
         "[...document.querySelectorAll('table[data-kind] data')].map(d =>
             [d.closest('table').dataset.kind, d.dataset.of, Number(d.value)])",
@@ -66,7 +69,7 @@ fn the_figures_on_the_page_are_those_of_the_run() {
 fn the_charts_match_the_samples_of_the_run() {
     let made = made();
     let mut browser = Browser::start();
-    browser.open(&made.page, DESK);
+    browser.open(&made.page, Viewport::DESK);
     let steps = browser.value("window.pathtwin.steps");
     let steps = steps.as_array().unwrap();
     let number = |value: &Value| value.as_f64().unwrap_or(0.0);
@@ -113,7 +116,7 @@ fn the_charts_match_the_samples_of_the_run() {
 fn the_heat_map_holds_the_medians_of_the_rows() {
     let made = made();
     let mut browser = Browser::start();
-    browser.open(&made.rows_page, DESK);
+    browser.open(&made.rows_page, Viewport::DESK);
     let shown = browser.value(
         "[...document.querySelectorAll('table.heat')[0].querySelectorAll('data')].map(d => Number(d.value))",
     );
@@ -139,7 +142,7 @@ fn the_heat_map_holds_the_medians_of_the_rows() {
 fn the_timeline_is_reached_and_zoomed_by_keys() {
     let made = made();
     let mut browser = Browser::start();
-    browser.open(&made.page, DESK);
+    browser.open(&made.page, Viewport::DESK);
     let span = "(() => { const x = document.querySelector('.panels').closest('.timeline') &&
         [...window.pathtwin.plots].map(p => p.plot).filter(p => p.step !== undefined).map(p =>
             p.scales.x.max - p.scales.x.min); return [Math.min(...x), Math.max(...x)]; })()";

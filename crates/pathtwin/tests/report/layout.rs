@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::{
-    DESK, PHONE,
     browser::{Browser, Viewport, axe},
     made::made,
 };
@@ -20,13 +19,13 @@ fn keep(name: &str, bytes: &[u8]) {
 fn the_page_draws_its_charts_without_an_error_at_every_size_and_in_both_languages() {
     let made = made();
     let mut browser = Browser::start();
-    let dark = Viewport { dark: true, ..DESK };
+    let dark = Viewport::DESK.dark();
     let pages = [
-        ("light", &made.page, DESK),
+        ("light", &made.page, Viewport::DESK),
         ("dark", &made.page, dark),
-        ("phone", &made.page, PHONE),
-        ("chinese", &made.chinese, DESK),
-        ("rows", &made.rows_page, DESK),
+        ("phone", &made.page, Viewport::PHONE),
+        ("chinese", &made.chinese, Viewport::DESK),
+        ("rows", &made.rows_page, Viewport::DESK),
     ];
     for (name, page, viewport) in pages {
         browser.open(page, viewport);
@@ -77,10 +76,10 @@ fn nothing_is_cut_off_on_a_phone_and_commands_are_copied_by_a_button() {
     let mut browser = Browser::start();
     for dark in [false, true] {
         for (page, viewport) in [
-            (&made.page, PHONE),
-            (&made.chinese, PHONE),
-            (&made.rows_page, PHONE),
-            (&made.page, DESK),
+            (&made.page, Viewport::PHONE),
+            (&made.chinese, Viewport::PHONE),
+            (&made.rows_page, Viewport::PHONE),
+            (&made.page, Viewport::DESK),
         ] {
             browser.open(page, Viewport { dark, ..viewport });
             browser.value("document.querySelectorAll('details').forEach(d => { d.open = true })");
@@ -101,7 +100,7 @@ fn nothing_is_cut_off_on_a_phone_and_commands_are_copied_by_a_button() {
 fn the_first_card_is_filled_and_has_a_bar_of_what_tcp_gets() {
     let made = made();
     let mut browser = Browser::start();
-    for viewport in [DESK, PHONE] {
+    for viewport in [Viewport::DESK, Viewport::PHONE] {
         browser.open(&made.page, viewport);
         let filled = browser.value(
             "(() => {
@@ -130,20 +129,14 @@ fn an_accessibility_checker_finds_nothing() {
     let made = made();
     let axe = axe();
     let mut browser = Browser::start();
-    let dark = Viewport { dark: true, ..DESK };
+    let dark = Viewport::DESK.dark();
     let pages = [
-        (&made.page, DESK),
+        (&made.page, Viewport::DESK),
         (&made.page, dark),
-        (&made.page, PHONE),
-        (
-            &made.page,
-            Viewport {
-                dark: true,
-                ..PHONE
-            },
-        ),
-        (&made.chinese, PHONE),
-        (&made.rows_page, DESK),
+        (&made.page, Viewport::PHONE),
+        (&made.page, Viewport::PHONE.dark()),
+        (&made.chinese, Viewport::PHONE),
+        (&made.rows_page, Viewport::DESK),
         (&made.rows_page, dark),
     ];
     for (page, viewport) in pages {
@@ -165,7 +158,10 @@ fn an_accessibility_checker_finds_nothing() {
 fn pictures() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut browser = Browser::start();
-    let viewport = Viewport { width: 900, ..DESK };
+    let viewport = Viewport {
+        width: 900,
+        ..Viewport::DESK
+    };
     browser.open(&root.join("out/report.html"), viewport);
     let mut take = |name: &str, from: &str, to: &str| {
         let edge = |selector: &str| {

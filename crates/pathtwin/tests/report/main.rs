@@ -13,20 +13,8 @@ mod layout;
 mod made;
 mod untrusted;
 
-use browser::Viewport;
 use common::{pathtwin, text};
 use made::made;
-
-const DESK: Viewport = Viewport {
-    width: 1200,
-    height: 900,
-    dark: false,
-};
-const PHONE: Viewport = Viewport {
-    width: 390,
-    height: 844,
-    dark: false,
-};
 
 #[test]
 fn a_file_that_is_not_a_document_is_a_usage_error() {

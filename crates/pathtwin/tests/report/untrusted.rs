@@ -1,6 +1,9 @@
 //! Safety of a page: no requests, no markup from names, and tables that need no script.
 
-use super::{DESK, browser::Browser, made::made};
+use super::{
+    browser::{Browser, Viewport},
+    made::made,
+};
 
 #[test]
 fn the_page_makes_no_requests() {
@@ -19,7 +22,7 @@ fn the_page_makes_no_requests() {
 fn names_of_others_cannot_become_markup() {
     let made = made();
     let mut browser = Browser::start();
-    browser.open(&made.page, DESK);
+    browser.open(&made.page, Viewport::DESK);
     let shown = browser.value("document.body.innerText");
     assert!(
         shown

@@ -3,9 +3,8 @@
 use std::process::Command;
 
 use crate::{
-    browser::Browser,
+    browser::{Browser, Viewport},
     common::{is_root, pathtwin},
-    page::DESK,
     served::Served,
 };
 
@@ -84,7 +83,7 @@ impl Line {
         // Five loads of five seconds: enough for cubic to queue more than 100 ms.
         let served = Served::start_by(command, "198.18.2.2", &["--open", "--max-time", "5s"]);
         let mut browser = Browser::start_by(&["ip", "netns", "exec", &self.namespace("near")]);
-        browser.visit(&format!("http://{}/", served.address), DESK);
+        browser.visit(&format!("http://{}/", served.address), Viewport::DESK);
         browser.value("document.getElementById('start').click()");
         browser.value("window.pathtwinSpeed.running.then(() => 1)");
         let said = browser.value("document.getElementById('status').textContent");

@@ -5,27 +5,11 @@ use crate::{
     served::Served,
 };
 
-pub(crate) const DESK: Viewport = Viewport {
-    width: 1200,
-    height: 900,
-    dark: false,
-};
-const PHONE: Viewport = Viewport {
-    width: 390,
-    height: 844,
-    dark: false,
-};
 const VIEWPORTS: [(&str, Viewport); 4] = [
-    ("desk", DESK),
-    ("dark", Viewport { dark: true, ..DESK }),
-    ("phone", PHONE),
-    (
-        "phone dark",
-        Viewport {
-            dark: true,
-            ..PHONE
-        },
-    ),
+    ("desk", Viewport::DESK),
+    ("dark", Viewport::DESK.dark()),
+    ("phone", Viewport::PHONE),
+    ("phone dark", Viewport::PHONE.dark()),
 ];
 
 #[test]
@@ -103,7 +87,7 @@ fn the_keyboard_reaches_the_button_with_visible_focus_and_starts_the_test() {
     let served = Served::start(&["--open", "--max-rate", "50mbit"]);
     let mut browser = Browser::start();
     for page in ["/", "/?lang=zh-CN"] {
-        browser.visit(&format!("http://{}{page}", served.address), DESK);
+        browser.visit(&format!("http://{}{page}", served.address), Viewport::DESK);
         // The other language is in the header, and the table can be scrolled.
         let mut reached = Vec::new();
         for _ in 0..3 {
@@ -148,7 +132,7 @@ fn the_sign_in_page_passes_an_accessibility_checker() {
     // The page after a wrong token.
     browser.value("document.getElementById('token').value = 'x'; document.forms[0].submit()");
     browser.until("document.querySelector('[role=alert]') !== null");
-    browser.accessible("wrong token", PHONE);
+    browser.accessible("wrong token", Viewport::PHONE);
 }
 
 /// Steps of a flow with a constant rate: ms, and the bytes since the step before. `every` ms, from
@@ -171,7 +155,7 @@ fn steps(mbps: f64, [every, growth, phase, end]: [f64; 4]) -> Vec<[f64; 2]> {
 fn a_constant_rate_is_shown_exactly_at_any_phase_of_the_steps() {
     let served = Served::start(&["--open"]);
     let mut browser = Browser::start();
-    browser.visit(&format!("http://{}/", served.address), DESK);
+    browser.visit(&format!("http://{}/", served.address), Viewport::DESK);
     let mut shown = |flows: &[Vec<[f64; 2]>]| {
         let flows = serde_json::to_string(flows).unwrap();
         let mbps = browser.value(&format!("window.pathtwinSpeed.goodput({flows})"));

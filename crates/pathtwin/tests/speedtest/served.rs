@@ -1,12 +1,16 @@
 //! A server with its speed test, and requests to it.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{Read, Write},
     net::{SocketAddr, TcpStream},
     process::{Child, Command, Stdio},
 };
 
-use crate::common::{pathtwin, text};
+use crate::common::{
+    pathtwin,
+    server::{after, says},
+    text,
+};
 
 /// A server with its speed test.
 pub(crate) struct Served {
@@ -27,19 +31,8 @@ impl Served {
             .stderr(Stdio::piped())
             .spawn()
             .expect("start the server");
-        let mut err = BufReader::new(child.stderr.take().expect("its stderr"));
-        let address = loop {
-            let mut line = String::new();
-            assert!(err.read_line(&mut line).expect("read") > 0, "it ended");
-            if let Some((_, rest)) = line.split_once("speed test at http://") {
-                break rest
-                    .trim()
-                    .trim_end_matches('/')
-                    .parse()
-                    .expect("an address");
-            }
-        };
-        std::thread::spawn(move || std::io::copy(&mut err, &mut std::io::stderr()));
+        let said = says(&mut child, "speed test at http://");
+        let address = after(&said, "speed test at http://");
         Self { child, address }
     }
 

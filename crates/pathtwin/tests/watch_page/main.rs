@@ -23,18 +23,6 @@ use browser::{Browser, Viewport};
 use common::{pathtwin, server::Server};
 use watching::{LISTEN, config, listening, make_a_load_due, start, state, until};
 
-const DESK: Viewport = Viewport {
-    width: 1200,
-    height: 900,
-    dark: false,
-};
-const DARK: Viewport = Viewport { dark: true, ..DESK };
-const PHONE: Viewport = Viewport {
-    width: 390,
-    height: 844,
-    dark: false,
-};
-
 /// The limit of the far end: a load is over before its bytes are.
 const LIMIT: [&str; 2] = ["--max-rate", "100mbit"];
 
@@ -149,7 +137,11 @@ fn a_far_end_that_answers_again_and_a_new_load_are_shown_without_a_reload() {
     is_for_this_host_alone(port);
     let mut browser = Browser::start();
     let url = format!("http://127.0.0.1:{port}/");
-    for (name, viewport) in [("light", DESK), ("dark", DARK), ("phone", PHONE)] {
+    for (name, viewport) in [
+        ("light", Viewport::DESK),
+        ("dark", Viewport::DESK.dark()),
+        ("phone", Viewport::PHONE),
+    ] {
         browser.check(&format!("{name}, unreachable"), &url, viewport);
     }
     browser.value("window.here = 'still'");
@@ -181,7 +173,11 @@ fn a_far_end_that_answers_again_and_a_new_load_are_shown_without_a_reload() {
     browser.errors.retain(|e| !e.contains("ERR_CONNECTION"));
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);
     refuses_scripts(&mut browser);
-    for (name, viewport) in [("light", DESK), ("dark", DARK), ("phone", PHONE)] {
+    for (name, viewport) in [
+        ("light", Viewport::DESK),
+        ("dark", Viewport::DESK.dark()),
+        ("phone", Viewport::PHONE),
+    ] {
         browser.check(&format!("{name}, live"), &url, viewport);
         let path = format!("{url}path?name=loop&lang=zh-CN");
         browser.check(&format!("{name}, path"), &path, viewport);

@@ -16,12 +16,6 @@ use report::{
     page::{self, Lang},
 };
 
-const DESK: Viewport = Viewport {
-    width: 1200,
-    height: 900,
-    dark: false,
-};
-
 /// An advice and a twin have no findings.
 fn none(_: &Run) -> Findings {
     panic!("nothing to judge")
@@ -57,7 +51,7 @@ fn open(browser: &mut Browser) -> Vec<u64> {
 fn a_click_on_a_remedy_shows_its_commands_again_and_again() {
     let (_folder, file) = page();
     let mut browser = Browser::start();
-    browser.open(&file, DESK);
+    browser.open(&file, Viewport::DESK);
     assert_eq!(open(&mut browser), [0; 0]);
     let click = "document.querySelector('svg.remedies a[href=\"#remedy-1\"]').dispatchEvent(
         new MouseEvent('click', { bubbles: true, cancelable: true }))";
@@ -78,7 +72,13 @@ fn the_step_over_time_is_drawn_and_nothing_is_cut_off() {
     let (_folder, file) = page();
     let mut browser = Browser::start();
     for width in [1200, 390] {
-        browser.open(&file, Viewport { width, ..DESK });
+        browser.open(
+            &file,
+            Viewport {
+                width,
+                ..Viewport::DESK
+            },
+        );
         let drawn = "[...document.querySelectorAll('[data-chart^=twin-] canvas')].length";
         assert_eq!(browser.value(drawn), 2);
         let wide = browser.value("document.documentElement.scrollWidth");
