@@ -13,6 +13,9 @@ use super::run::{Runner, plain};
 use super::tested::Offer;
 use super::version::source_packages;
 
+/// The folder of downloads is the user's own; apt's helper user may not be able to write there.
+pub(super) const SANDBOX: &str = "APT::Sandbox::User=root";
+
 /// One suite of one archive, read through a private folder.
 #[derive(Debug)]
 pub(super) struct Repository {
@@ -94,8 +97,7 @@ impl Repository {
         option("Acquire::Check-Valid-Until", &!self.expired);
         option("Acquire::Languages", &"none");
         option("Acquire::Retries", &"2");
-        // The download folder is the user's own; apt's helper user may not be able to write there.
-        option("APT::Sandbox::User", &"root");
+        command.args(["-o", SANDBOX]);
         command
     }
 
@@ -148,12 +150,7 @@ pub(super) const HOST: &str = "this host's own apt";
 
 fn host_apt() -> Command {
     let mut apt = plain("apt-get");
-    apt.args([
-        "-o",
-        "APT::Get::AllowUnauthenticated=false",
-        "-o",
-        "APT::Sandbox::User=root",
-    ]);
+    apt.args(["-o", "APT::Get::AllowUnauthenticated=false", "-o", SANDBOX]);
     apt
 }
 

@@ -141,26 +141,42 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Builds the best source that an archive has and whose image boots here.
+    /// Builds the best source that can be had and whose image boots here: the pinned one, or else the
+    /// best that an archive offers.
     fn build_best(&mut self, untested: bool) -> Result<Built, KernelError> {
         let scratch = self.cache.scratch(self.lock)?;
         let downloads = self.cache.downloads();
+        let mut search = Search::default();
         let mut on_archive = |name: &str| report_stage(self.report, Stage::Fetch, name);
-        let mut search = Search::new(
-            &self.runner,
-            &scratch.path().join("apt"),
-            &downloads,
-            &mut on_archive,
-        )?;
-        for (n, candidate) in search.candidates(untested).iter().enumerate() {
-            let folder = scratch.path().join(n.to_string());
-            match self.build_candidate(&search, candidate, &downloads, &folder) {
+        let pinned = search.pinned(&self.runner, &downloads, &mut on_archive)?;
+        let candidates = Vec::from_iter(pinned);
+        if let Some(built) = self.build_first(&mut search, &candidates, scratch.path())? {
+            return Ok(built);
+        }
+        let mut on_archive = |name: &str| report_stage(self.report, Stage::Fetch, name);
+        search.query_all(&self.runner, &scratch.path().join("apt"), &mut on_archive)?;
+        let candidates = search.candidates(untested);
+        let built = self.build_first(&mut search, &candidates, scratch.path())?;
+        built.ok_or(KernelError::NoSource(search.rejected))
+    }
+
+    /// Builds the first of some candidates whose image boots here.
+    fn build_first(
+        &mut self,
+        search: &mut Search,
+        candidates: &[Candidate],
+        scratch: &Path,
+    ) -> Result<Option<Built>, KernelError> {
+        let downloads = self.cache.downloads();
+        for candidate in candidates {
+            let folder = tempfile::tempdir_in(scratch).on("make a folder in", scratch)?;
+            match self.build_candidate(search, candidate, &downloads, folder.path()) {
                 Ok(mut built) => {
                     if !built.notes.is_empty() {
-                        let rejected = search.rejected.into_iter();
+                        let rejected = std::mem::take(&mut search.rejected).into_iter();
                         built.notes.extend(rejected.map(Note::NotUsed));
                     }
-                    return Ok(built);
+                    return Ok(Some(built));
                 }
                 Err(KernelError::Cancelled) => return Err(KernelError::Cancelled),
                 // Nothing of this one was installed: the next one is tried.
@@ -171,7 +187,7 @@ impl Builder<'_> {
                 }
             }
         }
-        Err(KernelError::NoSource(search.rejected))
+        Ok(None)
     }
 
     fn build_candidate(

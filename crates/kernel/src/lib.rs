@@ -28,6 +28,7 @@ mod import;
 mod missing;
 mod note;
 mod patches;
+mod pool;
 mod profile;
 mod progress;
 mod recipe;

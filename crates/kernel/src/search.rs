@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::apt::{self, Repository, is_expired};
 use super::error::{Context as _, KernelError, Rejection, RejectionReason, SourceFault};
+use super::pool;
 use super::run::Runner;
 use super::source::hash_file;
 use super::sources::{DEFAULT_ARCHIVE, debian_mirror, read_host};
@@ -19,7 +20,7 @@ const KEYRINGS: &[&str] = &[
 ];
 
 /// A package on disk, and its known properties.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Package {
     pub(super) file: PathBuf,
     /// `http://deb.debian.org/debian unstable`
@@ -33,36 +34,60 @@ pub(super) struct Search {
     pub(super) rejected: Vec<Rejection>,
     offers: Vec<Offer>,
     repositories: Vec<Repository>,
-    /// The pinned package from an earlier build.
-    kept: Option<PathBuf>,
+    /// The pinned package was had without an archive's index.
+    had_pinned: bool,
 }
 
 impl Search {
-    /// Queries one archive after the other until one has the pinned package.
-    pub(super) fn new(
+    /// The pinned package of an earlier build, or else from the pool of the Debian archive.
+    pub(super) fn pinned(
+        &mut self,
         runner: &Runner,
-        scratch: &Path,
         downloads: &Path,
         on_archive: &mut dyn FnMut(&str),
-    ) -> Result<Self, KernelError> {
-        let mut search = Self {
-            kept: kept(downloads),
-            ..Self::default()
+    ) -> Result<Option<Candidate>, KernelError> {
+        let (file, archive) = match pool::kept(&PINNED, downloads) {
+            Some(file) => (file, "kept from an earlier build".to_owned()),
+            None => {
+                let uri = debian_archive();
+                let archive = format!("{uri} pool");
+                on_archive(&archive);
+                match pool::download(runner, &uri, &PINNED, downloads) {
+                    Ok(file) => (file, archive),
+                    Err(error @ (KernelError::Step { .. } | KernelError::BadSource { .. })) => {
+                        self.reject(&archive, RejectionReason::Unreadable(Box::new(error)));
+                        return Ok(None);
+                    }
+                    Err(other) => return Err(other),
+                }
+            }
         };
-        if search.kept.is_some() || search.query_archives(runner, scratch, on_archive)? {
-            return Ok(search);
+        self.had_pinned = true;
+        Ok(Some(Candidate::Pinned(Package { file, archive })))
+    }
+
+    /// Queries one archive after the other, until one has the pinned package if there was none.
+    pub(super) fn query_all(
+        &mut self,
+        runner: &Runner,
+        scratch: &Path,
+        on_archive: &mut dyn FnMut(&str),
+    ) -> Result<(), KernelError> {
+        if self.query_archives(runner, scratch, on_archive)? {
+            return Ok(());
         }
         on_archive(apt::HOST);
         match apt::host_offers(runner) {
             Ok(offers) => {
-                search.found(apt::HOST, offers);
+                self.found(apt::HOST, offers);
+                Ok(())
             }
             Err(error @ KernelError::Step { .. }) => {
-                search.reject(apt::HOST, RejectionReason::Unreadable(Box::new(error)));
+                self.reject(apt::HOST, RejectionReason::Unreadable(Box::new(error)));
+                Ok(())
             }
-            Err(other) => return Err(other),
+            Err(other) => Err(other),
         }
-        Ok(search)
     }
 
     /// Queries the suites of the Debian archive; returns true if one of them has the pinned
@@ -73,8 +98,7 @@ impl Search {
         scratch: &Path,
         on_archive: &mut dyn FnMut(&str),
     ) -> Result<bool, KernelError> {
-        let uri = debian_mirror(&read_host(Path::new("/etc/apt")))
-            .unwrap_or_else(|| DEFAULT_ARCHIVE.to_owned());
+        let uri = debian_archive();
         let Some(keyring) = KEYRINGS.iter().map(Path::new).find(|path| path.exists()) else {
             self.reject(&uri, RejectionReason::NoKeyring);
             return Ok(false);
@@ -90,7 +114,7 @@ impl Search {
                 folder,
                 expired: false,
             };
-            if self.query(runner, repository)? {
+            if self.query(runner, repository)? && !self.had_pinned {
                 return Ok(true);
             }
         }
@@ -141,11 +165,11 @@ impl Search {
     }
 
     /// Sources that may be built, the best first; takes the offers. The rest is rejected with the
-    /// reason.
+    /// reason, except for the pinned package where there was one already.
     pub(super) fn candidates(&mut self, untested: bool) -> Vec<Candidate> {
-        if let Some(file) = &self.kept {
-            return vec![Candidate::Kept(file.clone())];
-        }
+        let had_pinned = self.had_pinned;
+        self.offers
+            .retain(|offer| !had_pinned || offer.fit() != Fit::Pinned);
         sort(&mut self.offers);
         self.offers.dedup_by(|b, a| {
             a.package == b.package && a.version == b.version && a.sha256 == b.sha256
@@ -168,12 +192,7 @@ impl Search {
         into: &Path,
     ) -> Result<Package, KernelError> {
         let offer = match candidate {
-            Candidate::Kept(file) => {
-                return Ok(Package {
-                    file: file.clone(),
-                    archive: "kept from an earlier build".to_owned(),
-                });
-            }
+            Candidate::Pinned(package) => return Ok(package.clone()),
             Candidate::Offer(offer) => offer,
         };
         let repository = self
@@ -198,7 +217,7 @@ impl Search {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Candidate {
     /// The pinned package, on disk already.
-    Kept(PathBuf),
+    Pinned(Package),
     /// A package of an archive.
     Offer(Offer),
 }
@@ -207,8 +226,8 @@ impl Candidate {
     /// Returns its origin and its kind.
     pub(super) fn describe(&self) -> (String, String) {
         match self {
-            Self::Kept(file) => (
-                file.display().to_string(),
+            Self::Pinned(package) => (
+                package.archive.clone(),
                 format!("{} {}", PINNED.package, PINNED.version),
             ),
             Self::Offer(offer) => (
@@ -219,10 +238,9 @@ impl Candidate {
     }
 }
 
-/// The pinned package, if an earlier build left it whole.
-fn kept(downloads: &Path) -> Option<PathBuf> {
-    let file = downloads.join(format!("{}_{}_all.deb", PINNED.package, PINNED.version));
-    (hash_file(&file).ok()? == PINNED.sha256).then_some(file)
+/// The host's mirror of the Debian archive, or the archive itself.
+fn debian_archive() -> String {
+    debian_mirror(&read_host(Path::new("/etc/apt"))).unwrap_or_else(|| DEFAULT_ARCHIVE.to_owned())
 }
 
 #[cfg(test)]
@@ -260,13 +278,22 @@ mod tests {
         assert!(lines[1].contains("linux-source-9.8 9.8.7-1 is of a series that was not tested"));
     }
 
+    /// Where the pinned package does not build or boot, other ones are tried, and it is not again.
     #[test]
-    fn a_kept_file_with_other_bytes_is_not_the_pinned_package() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir
-            .path()
-            .join(format!("{}_{}_all.deb", PINNED.package, PINNED.version));
-        std::fs::write(file, "half a package").unwrap();
-        assert_eq!(kept(dir.path()), None);
+    fn a_pinned_package_that_was_tried_is_no_candidate_again() {
+        let mut search = Search {
+            had_pinned: true,
+            ..Search::default()
+        };
+        let pinned = Offer {
+            sha256: Some(PINNED.sha256.to_owned()),
+            ..offer(PINNED.package, PINNED.version)
+        };
+        search.found("a", vec![pinned, offer("linux-source-6.12", "6.12.9-1")]);
+        assert_eq!(
+            search.candidates(false),
+            [Candidate::Offer(offer("linux-source-6.12", "6.12.9-1"))]
+        );
+        assert!(search.rejected.is_empty(), "{:?}", search.rejected);
     }
 }

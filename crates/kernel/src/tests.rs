@@ -7,8 +7,11 @@ use archive::Archive;
 
 use super::cache::Cache;
 use super::find::locate_in;
+use super::pool;
 use super::run::Runner;
 use super::search::Search;
+use super::source::hash_file;
+use super::tested::{PINNED, Tested};
 use super::tools::{find_in, path_folders};
 
 fn has(programs: &[&str]) -> bool {
@@ -70,17 +73,55 @@ fn the_pinned_source_can_be_downloaded() {
     let dir = tempfile::tempdir().unwrap();
     let runner = Runner::new(dir.path().join("log"), None).unwrap();
     let mut on_archive = |place: &str| eprintln!("{place}");
-    let mut search = Search::new(
-        &runner,
-        &dir.path().join("apt"),
-        dir.path(),
-        &mut on_archive,
-    )
-    .unwrap();
-    let candidates = search.candidates(false);
-    eprintln!("{candidates:#?}\n{:#?}", search.rejected);
-    let (_, name) = candidates.first().unwrap().describe();
+    let mut search = Search::default();
+    let pinned = search.pinned(&runner, dir.path(), &mut on_archive).unwrap();
+    eprintln!("{pinned:#?}\n{:#?}", search.rejected);
+    let (_, name) = pinned.unwrap().describe();
     assert_eq!(name, "linux-source-7.2 7.2.13-1");
+    search
+        .query_all(&runner, &dir.path().join("apt"), &mut on_archive)
+        .unwrap();
+    eprintln!("{:#?}\n{:#?}", search.candidates(false), search.rejected);
+}
+
+/// Ubuntu 22.04 has a `debian-archive-keyring` that is older than the keys of Debian 12, so that no
+/// suite could be read there, and the pinned source not be had.
+#[test]
+fn the_pinned_package_is_known_by_its_hash_on_a_host_without_the_keys_of_the_archive() {
+    if !has(APT) {
+        return;
+    }
+    let archive = Archive::new();
+    let (root, deb) = (archive.dir.path(), archive.package());
+    let pool = root.join("pool/main/l/linux");
+    std::fs::create_dir_all(&pool).unwrap();
+    std::fs::copy(&deb, pool.join(deb.file_name().unwrap())).unwrap();
+    let package = |sha256: String| Tested {
+        package: "linux-source-9.8",
+        version: "9.8.7-1",
+        sha256: sha256.leak(),
+    };
+    let runner = Runner::new(root.join("log"), None).unwrap();
+    let (uri, folder) = (format!("copy:{}", root.display()), root.join("got"));
+    let get = |package: &Tested| pool::download(&runner, &uri, package, &folder);
+
+    let right = package(hash_file(&deb).unwrap());
+    let got = get(&right).unwrap();
+    assert_eq!(std::fs::read(&got).unwrap(), std::fs::read(&deb).unwrap());
+    assert_eq!(pool::kept(&right, &folder), Some(got.clone()));
+
+    std::fs::remove_file(got).unwrap();
+    let error = get(&package("00".repeat(32))).unwrap_err().to_string();
+    assert!(error.contains("Hash Sum mismatch"), "{error}");
+    assert_eq!(folder.read_dir().unwrap().count(), 0);
+}
+
+#[test]
+fn a_kept_file_with_other_bytes_is_not_the_pinned_package() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join(pool::file_name(&PINNED));
+    std::fs::write(file, "half a package").unwrap();
+    assert_eq!(pool::kept(&PINNED, dir.path()), None);
 }
 
 #[test]
@@ -123,10 +164,7 @@ fn a_changed_package_is_refused() {
     }
     let archive = Archive::new();
     archive.sign();
-    let deb = archive
-        .dir
-        .path()
-        .join("pool/linux-source-9.8_9.8.7-1_all.deb");
+    let deb = archive.package();
     let mut bytes = std::fs::read(&deb).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     std::fs::write(&deb, bytes).unwrap();

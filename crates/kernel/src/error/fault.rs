@@ -65,8 +65,8 @@ pub enum SourceFault {
     /// A tarball or folder without a kernel.
     #[error("there is no kernel source in it")]
     NoKernel,
-    /// The downloaded bytes are others than the index states.
-    #[error("it is not the package that the archive's index states")]
+    /// The downloaded bytes are others than those of the package.
+    #[error("it is not the package that was asked for: its SHA-256 is another one")]
     WrongPackage,
     /// apt does not name the file of a package.
     #[error("apt-get does not name the file of the package {0}")]

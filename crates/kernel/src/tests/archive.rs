@@ -42,10 +42,7 @@ impl Archive {
         }
         let control = "Package: linux-source-9.8\nVersion: 9.8.7-1\nArchitecture: all\nMaintainer: x <x@example.org>\nDescription: x\n";
         std::fs::write(package.join("DEBIAN/control"), control).unwrap();
-        let deb = archive
-            .dir
-            .path()
-            .join("pool/linux-source-9.8_9.8.7-1_all.deb");
+        let deb = archive.package();
         run(plain("dpkg-deb")
             .args(["--root-owner-group", "--build"])
             .arg(&package)
@@ -69,6 +66,13 @@ impl Archive {
 
     pub(super) fn dists(&self) -> PathBuf {
         self.dir.path().join("dists/unstable")
+    }
+
+    /// The package of its pool.
+    pub(super) fn package(&self) -> PathBuf {
+        self.dir
+            .path()
+            .join("pool/linux-source-9.8_9.8.7-1_all.deb")
     }
 
     fn gnupg(&self) -> PathBuf {
