@@ -46,7 +46,7 @@ impl Runner {
         command: &mut Command,
         on_line: &mut dyn FnMut(&str),
     ) -> Result<(), KernelError> {
-        let mut log = self.begin(command)?;
+        let (mut log, from) = self.begin(command)?;
         // One pipe for both, so that an error message is in the log where it occurred.
         let (reader, writer) = std::io::pipe().on("open a pipe for", &self.log)?;
         let copy = writer.try_clone().on("open a pipe for", &self.log)?;
@@ -58,7 +58,7 @@ impl Runner {
         // The command holds its ends of the pipe until it is dropped, otherwise the pipe would
         // never end.
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = child.map_err(|error| self.not_started(step, command, error))?;
+        let mut child = child.map_err(|error| self.not_started(step, command, error, from))?;
         let followed = self.follow(reader, &mut log, on_line);
         if followed.is_err() {
             // make ends its own children on SIGTERM; SIGKILL would leave compilers running.
@@ -69,22 +69,24 @@ impl Runner {
         if status.success() {
             Ok(())
         } else {
-            Err(self.failed(step, StepEnd::Status(status)))
+            Err(self.failed(step, StepEnd::Status(status), from))
         }
     }
 
-    fn begin(&self, command: &Command) -> Result<File, KernelError> {
+    /// Writes a command to the log; returns where that begins.
+    fn begin(&self, command: &Command) -> Result<(File, u64), KernelError> {
         self.check_cancelled()?;
         let mut log = OpenOptions::new()
             .append(true)
             .open(&self.log)
             .on("write", &self.log)?;
+        let from = log.seek(SeekFrom::End(0)).on("write", &self.log)?;
         write!(log, "$ {}", command.get_program().display()).on("write", &self.log)?;
         for argument in command.get_args() {
             write!(log, " {}", argument.display()).on("write", &self.log)?;
         }
         writeln!(log).on("write", &self.log)?;
-        Ok(log)
+        Ok((log, from))
     }
 
     fn follow(
@@ -110,32 +112,39 @@ impl Runner {
 
     /// Runs a program and returns its standard output; its standard error goes to the log.
     pub(super) fn output(&self, step: &str, command: &mut Command) -> Result<String, KernelError> {
-        let log = self.begin(command)?;
+        let (log, from) = self.begin(command)?;
         let out = command.stdin(Stdio::null()).stderr(log).output();
-        let out = out.map_err(|error| self.not_started(step, command, error))?;
+        let out = out.map_err(|error| self.not_started(step, command, error, from))?;
         if !out.status.success() {
-            return Err(self.failed(step, StepEnd::Status(out.status)));
+            return Err(self.failed(step, StepEnd::Status(out.status), from));
         }
         Ok(String::from_utf8_lossy(&out.stdout).into_owned())
     }
 
-    fn not_started(&self, step: &str, command: &Command, why: std::io::Error) -> KernelError {
+    fn not_started(
+        &self,
+        step: &str,
+        command: &Command,
+        why: std::io::Error,
+        from: u64,
+    ) -> KernelError {
         let program = command.get_program().display().to_string();
-        self.failed(step, StepEnd::NotStarted { program, why })
+        self.failed(step, StepEnd::NotStarted { program, why }, from)
     }
 
-    fn failed(&self, step: &str, end: StepEnd) -> KernelError {
+    /// The error of a step whose part of the log begins at `from`.
+    fn failed(&self, step: &str, end: StepEnd, from: u64) -> KernelError {
         KernelError::Step {
             step: step.to_owned(),
             end,
-            tail: self.tail(),
+            tail: tail_of(&self.log, from, TAIL_LINES).unwrap_or_default(),
             log: self.log.clone(),
         }
     }
 
     /// The last lines of the log.
     pub(super) fn tail(&self) -> String {
-        tail_of(&self.log, TAIL_LINES).unwrap_or_default()
+        tail_of(&self.log, 0, TAIL_LINES).unwrap_or_default()
     }
 }
 
@@ -149,10 +158,10 @@ fn stop(child: &Child) {
     }
 }
 
-fn tail_of(file: &Path, lines: usize) -> std::io::Result<String> {
+fn tail_of(file: &Path, from: u64, lines: usize) -> std::io::Result<String> {
     let mut file = File::open(file)?;
     let size = file.metadata()?.len();
-    file.seek(SeekFrom::Start(size.saturating_sub(16384)))?;
+    file.seek(SeekFrom::Start(size.saturating_sub(16384).max(from)))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
@@ -205,6 +214,24 @@ mod tests {
         assert!(
             error.contains("why") && error.contains("line 100") && !error.contains("line 50\n"),
             "{error}"
+        );
+    }
+
+    /// Four suites could not be read, and the reason of each repeated those of the ones before.
+    #[test]
+    fn a_failure_carries_no_lines_of_earlier_steps() {
+        let dir = tempfile::tempdir().unwrap();
+        let runner = Runner::new(dir.path().join("log"), None).unwrap();
+        let fails = |why: &str| {
+            let script = format!("echo E: {why}; exit 1");
+            let failed = runner.run("trying", plain("sh").args(["-c", &script]));
+            failed.unwrap_err().to_string()
+        };
+        let (first, second) = (fails("first"), fails("second"));
+        assert!(first.contains("E: first"), "{first}");
+        assert!(
+            second.contains("E: second") && !second.contains("first"),
+            "{second}"
         );
     }
 
