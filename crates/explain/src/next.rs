@@ -2,7 +2,8 @@
 
 use analysis::view::View;
 use model::{
-    findings::{CannotTell, Findings, Next},
+    cause::CauseCode,
+    findings::{CannotTell, Finding, Findings, Next},
     net::Side,
     plan::Preset,
     run::Run,
@@ -14,6 +15,12 @@ use model::{
 pub fn next(run: &Run, findings: &Findings) -> Option<Next> {
     let mut remedies = findings.problems().filter_map(|f| f.remedies.first());
     if let Some(remedy) = remedies.next() {
+        return Some(Next::Remedy(Box::new(remedy.clone())));
+    }
+    // What a lab cannot have is no reason to measure a path of it again where nothing is wrong.
+    let healthy = |f: &&Finding| run.lab && f.code == CauseCode::HEALTHY;
+    let healthy = findings.findings.iter().find(healthy);
+    if let Some(remedy) = healthy.and_then(|f| f.remedies.first()) {
         return Some(Next::Remedy(Box::new(remedy.clone())));
     }
     let (settle, decides) = measurement(&findings.cannot_tell)?;
@@ -54,7 +61,7 @@ mod tests {
 
     fn open(settle: &'static str) -> CannotTell {
         CannotTell {
-            code: model::cause::CauseCode::CPU_CORE,
+            code: CauseCode::CPU_CORE,
             place: Place::default(),
             because: Text::fixed("it was not measured"),
             settle: Text::fixed(settle),

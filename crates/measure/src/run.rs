@@ -24,5 +24,5 @@ pub use find::ThirdError;
 pub use layers::Target;
 pub use schedule::{estimate, usual_estimate};
 pub use session::{Start, measure};
-pub use text::minutes;
+pub use text::{minutes, range};
 pub use third::{ProbeKind, Third};

@@ -109,7 +109,7 @@ impl From<Location> for Value {
         match on {
             Location::Near => Side::Near.into(),
             Location::Far => Side::Far.into(),
-            Location::Router => text!("router before the bottleneck").into(),
+            Location::Router => text!("router at the bottleneck").into(),
             Location::Elsewhere => text!("elsewhere").into(),
         }
     }
@@ -120,7 +120,7 @@ impl fmt::Display for Location {
         f.write_str(match self {
             Self::Near => "near host",
             Self::Far => "far host",
-            Self::Router => "router before the bottleneck",
+            Self::Router => "router at the bottleneck",
             Self::Elsewhere => "elsewhere",
         })
     }

@@ -136,6 +136,8 @@ pub struct Unreached {
 pub enum RunError {
     /// Not a Run document.
     Format(#[from] serde_json::Error),
+    /// Nothing.
+    Empty,
     /// Written by a later version.
     Newer(u32),
 }
@@ -144,6 +146,11 @@ impl RunError {
     /// The error with its values, for reports in any language. Messages of a parser are English.
     pub fn text(&self) -> Text {
         match self {
+            Self::Empty => text!("not a run: it is empty"),
+            Self::Format(error) if error.is_eof() => text!(
+                "the run is cut off, in line {line}: copy or measure it again",
+                line = error.line() as u64
+            ),
             Self::Format(error) => text!("not a run: {error}", error = error),
             Self::Newer(schema) => text!(
                 "the run has schema {schema}, and this program knows up to {known}: update \
@@ -200,6 +207,9 @@ impl Run {
         #[derive(Deserialize)]
         struct Version {
             schema: u32,
+        }
+        if text.trim_ascii().is_empty() {
+            return Err(RunError::Empty);
         }
         let version: Version = serde_json::from_slice(text)?;
         if version.schema > RUN_SCHEMA {

@@ -152,6 +152,17 @@ pub fn json_lines_while_read<T: serde::Serialize>(values: &[T]) -> Result<bool, 
     print_while_read(text.as_bytes())
 }
 
+/// Checks that [`file`] can write a file, before hours of work whose result goes there.
+///
+/// # Errors
+///
+/// It is a folder, or its folder neither exists nor can be made, or cannot be written.
+pub fn check(file: &Path) -> Result<(), Failure> {
+    sys::files::check(file)
+        .with_context(|| format!("write {}", file.display()))
+        .map_err(|e| Failure::new(code::USE, e))
+}
+
 /// Writes a file atomically; missing parent folders are created. Devices and pipes are written
 /// directly.
 ///

@@ -95,6 +95,36 @@ fn a_file_that_is_not_a_run_is_a_usage_error() {
     );
 }
 
+#[test]
+fn an_empty_run_and_a_cut_one_are_called_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.json");
+    for (content, why) in [
+        (" \n", "it is empty"),
+        ("{\"schema\": 1,\n\"id\": [1", "cut off, in line 2"),
+    ] {
+        std::fs::write(&file, content).unwrap();
+        let output = pathtwin().arg("explain").arg(&file).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(
+            text(&output.stderr).contains(why),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}
+
+/// The options of a run were listed as those of the corpus.
+#[test]
+fn the_options_of_a_run_are_listed_before_those_of_the_corpus() {
+    let output = pathtwin().args(["explain", "--help"]).output().unwrap();
+    let help = text(&output.stdout);
+    let corpus = help.find("For --corpus:").unwrap_or(help.len());
+    for option in ["--all", "--fail-on", "--output"] {
+        assert!(help.find(option).unwrap() < corpus, "{option}: {help}");
+    }
+}
+
 /// The checks of pathtwin itself are a separate program, which a user's build may lack.
 #[test]
 fn a_build_without_the_checks_reports_the_missing_program() {

@@ -124,6 +124,33 @@ fn a_lab_path_is_measured_without_adapting_it() {
     }
 }
 
+/// The measurement was made, and then its answer was lost because `--out` is a folder.
+#[test]
+fn a_place_that_cannot_be_written_is_refused_before_anything_is_measured() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let spec = folder.path().join("path.toml");
+    std::fs::write(&spec, PATH).expect("write it");
+    for command in [
+        ["measure", "--quick", "--out"].as_slice(),
+        &["lab", "run", "--graph"],
+    ] {
+        let mut asked = pathtwin();
+        asked.args(command).arg(folder.path());
+        if command[0] == "measure" {
+            asked.arg("--lab");
+        }
+        // No image: what boots a guest fails by another error.
+        let output = asked.arg(&spec).env("PATHTWIN_KERNEL", "/nowhere").output();
+        let output = output.expect("run pathtwin");
+        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        let said = text(&output.stderr);
+        assert!(
+            said.contains("Is a directory") || said.contains("is a directory"),
+            "{said}"
+        );
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_run() {
     let path = "name = \"t\"\nseed = 5\n[path]\nrate = \"10mbit\"\nrtt = \"10ms\"\nloss = \"1%\"\n[tunnel]\nkind = \"wireguard\"\n";

@@ -44,6 +44,9 @@ impl Screen {
 /// Lines for the prompt before and after, and for the notice of storage.
 const RESERVED: usize = 3;
 
+/// Maximum lines of the other findings.
+const OTHERS: usize = 2;
+
 /// Maximum lines of a remark.
 const REMARK: usize = 4;
 
@@ -75,14 +78,14 @@ pub fn text(
     first.push_str(&first_lines(&gaps, width));
     first.push_str(&verdict(findings, width));
     let figures = figures(run, width);
+    first.push_str(&others(findings, width));
     let next = next(run, step, width);
-    let others = others(findings, width);
     let more = within(more, "", width);
     let count = |text: &str| text.lines().count();
     let room = screen.height.saturating_sub(RESERVED);
     let mut out = first;
     // The parts that can be left out are at the end.
-    for part in [figures, next, more, others] {
+    for part in [figures, next, more] {
         let gap = usize::from(!part.is_empty());
         if !part.is_empty() && count(&out) + count(&part) + gap <= room {
             out.push('\n');
@@ -261,7 +264,7 @@ fn again(run: &Run, plan: Preset) -> String {
     format!("  pathtwin measure {}{via}{option}\n", run.path())
 }
 
-/// The other findings, by their titles.
+/// The other findings, by their titles, in a few lines.
 fn others(findings: &Findings, width: usize) -> String {
     let rest: Vec<String> = findings
         .others()
@@ -269,10 +272,9 @@ fn others(findings: &Findings, width: usize) -> String {
         .collect();
     match rest.is_empty() {
         true => String::new(),
-        false => within(
-            &safe::line(&format!("Also: {}.", rest.join("; "))),
-            "",
-            width,
-        ),
+        false => {
+            let text = format!("Also: {}.", rest.join("; "));
+            cut(&within(&safe::line(&text), "", width), OTHERS)
+        }
     }
 }

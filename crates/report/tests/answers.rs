@@ -24,9 +24,10 @@ fn answered(run: &Run) -> (Findings, String) {
     (findings, answer)
 }
 
-/// Bug: on loopback the answer had no next step.
+/// Bugs: on loopback the answer had no next step; below a long one, the second finding, a full queue
+/// in the other direction, was left out.
 #[test]
-fn every_answer_fits_80_x_24_and_has_a_next_step() {
+fn every_answer_fits_80_x_24_and_has_a_next_step_and_the_other_findings() {
     let mut count = 0;
     for entry in std::fs::read_dir(folder()).expect("read the folder") {
         let name = entry.expect("an entry").file_name();
@@ -43,6 +44,12 @@ fn every_answer_fits_80_x_24_and_has_a_next_step() {
         }
         let next = lines.iter().any(|line| line.starts_with("Next"));
         assert!(next || findings.is_healthy(), "{name}:\n{answer}");
+        let also = lines.iter().any(|line| line.starts_with("Also: "));
+        assert_eq!(
+            also,
+            findings.others().next().is_some(),
+            "{name}:\n{answer}"
+        );
         count += 1;
     }
     assert!(count > 30, "{count}");

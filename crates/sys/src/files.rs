@@ -38,6 +38,34 @@ pub enum Existing {
     Keep,
 }
 
+/// Checks whether a file could be written, together with the missing folders above it. What another
+/// process changes meanwhile is not known.
+///
+/// # Errors
+/// It is a folder; the lowest folder above it that exists is none, or may not be written.
+pub fn check(file: &Path) -> io::Result<()> {
+    if is_stream(file) {
+        return Ok(());
+    }
+    if file.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let above = file.ancestors().skip(1).map(|folder| match folder {
+        folder if folder.as_os_str().is_empty() => Path::new("."),
+        folder => folder,
+    });
+    let Some(folder) = above.into_iter().find(|folder| folder.exists()) else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
+    if !folder.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    Ok(rustix::fs::access(
+        folder,
+        rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
+    )?)
+}
+
 /// Writes `bytes` to `file` atomically.
 ///
 /// # Errors

@@ -25,7 +25,7 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Remedies {
         on: On::Router,
-        why: "the full queue is in a device on the path, not in the sender's own, so queue management at an end has no effect without a shaper; nor would it on the tunnel's device, where no queue forms",
+        why: "the full queue is in a device on the path, not in the sender's own, so queue management at an end has no effect without a shaper, nor has it on a device where no queue forms, such as a tunnel's",
         actions,
     },
     about: "A bottleneck with a large buffer and no queue management lets a loss-based sender fill \

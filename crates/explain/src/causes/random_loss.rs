@@ -234,19 +234,35 @@ fn evidence(
             ))
             .samples(&load.samples),
     };
+    let ratio = load.goodput_bps / model;
+    let [low, high] = [LOW, HIGH].map(Value::Ratio);
+    let of_model = figure(
+        text!("goodput of {cc} / its model", cc = &load.cc),
+        Value::Ratio(ratio),
+    )
+    .samples(&load.samples);
+    let (seen, of_model) = match (LOW..=HIGH).contains(&ratio) {
+        true => {
+            let bound = text!(
+                "between {low} and {high} in the long run",
+                low = low,
+                high = high
+            );
+            (seen, of_model.bound(bound).decisive())
+        }
+        // Slow start or timeouts are in it.
+        false => {
+            let bound = text!(
+                "not between {low} and {high}: the losses decide that were seen",
+                low = low,
+                high = high
+            );
+            (seen.decisive(), of_model.bound(bound))
+        }
+    };
     let mut list = vec![
         seen,
-        figure(
-            text!("goodput of {cc} / its model", cc = &load.cc),
-            Value::Ratio(load.goodput_bps / model),
-        )
-        .bound(text!(
-            "between {low} and {high} in the long run",
-            low = Value::Ratio(LOW),
-            high = Value::Ratio(HIGH)
-        ))
-        .samples(&load.samples)
-        .decisive(),
+        of_model,
         figure(
             text!("goodput of {cc} by the model", cc = &load.cc),
             Value::Bps(model),

@@ -15,7 +15,7 @@ impl Estimate {
         let data = |mbps: f64| {
             let gigabytes = self.loaded_s.map(|s| s * mbps / 8e3);
             let gigabytes = range(gigabytes.map(|g| format!("{g:.1}")));
-            format!("{gigabytes} GB on a path of {mbps:.0} Mbit/s")
+            format!("{gigabytes} GB at {mbps:.0} Mbit/s")
         };
         let mut text = format!(
             "{} samples, {}, {}",
@@ -35,7 +35,7 @@ impl Estimate {
 }
 
 /// "MIN to MAX", or one value if both texts are equal.
-fn range([least, most]: [String; 2]) -> String {
+pub fn range([least, most]: [String; 2]) -> String {
     if least == most {
         least
     } else {

@@ -169,7 +169,8 @@ fn route(to: &RouteTo, cc: &str) -> String {
 /// Number of the main routing table (`RT_TABLE_MAIN`).
 const MAIN_TABLE: u32 = 254;
 
-/// OpenWrt's shaper, SQM; a rate of 0 turns off shaping in that direction.
+/// OpenWrt's shaper, SQM; a rate of 0 turns off shaping in that direction. A rate of the other
+/// direction that was set before is kept, so that both can be shaped.
 fn sqm(dev: &str, kbit: Option<u64>, queue: Discipline, flow: Flow) -> Vec<String> {
     let rate = kbit.map_or_else(|| unknown("kbit/s"), |kbit| kbit.to_string());
     let (this, other) = match flow {
@@ -189,13 +190,14 @@ fn sqm(dev: &str, kbit: Option<u64>, queue: Discipline, flow: Flow) -> Vec<Strin
     let values = [
         ("interface", dev),
         (this, &rate),
-        (other, "0"),
         ("qdisc", name),
         ("script", script),
         ("enabled", "1"),
     ];
     let set = |(key, value): &(&str, &str)| format!("uci set sqm.pathtwin.{key}={value}");
     all.extend(values.iter().map(set));
+    let kept = format!("sqm.pathtwin.{other}");
+    all.push(format!("uci -q get {kept} >/dev/null || uci set {kept}=0"));
     all.push("uci commit sqm".to_owned());
     all.push("/etc/init.d/sqm restart".to_owned());
     all

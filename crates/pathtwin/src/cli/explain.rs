@@ -23,9 +23,6 @@ pub(crate) struct Explain {
     pub(crate) run: Option<String>,
     #[command(flatten)]
     pub(crate) place: super::document::Place,
-    #[cfg(feature = "lab")]
-    #[command(flatten, next_help_heading = "For --corpus")]
-    pub(crate) corpus: super::Corpus,
     /// Also list in full the causes that were ruled out and those that cannot be judged
     #[arg(long)]
     pub(crate) all: bool,
@@ -35,6 +32,10 @@ pub(crate) struct Explain {
     /// Output format
     #[arg(long, value_enum, default_value_t = Form::Text)]
     pub(crate) output: Form,
+    // The last, since its heading is that of all that follow.
+    #[cfg(feature = "lab")]
+    #[command(flatten, next_help_heading = "For --corpus")]
+    pub(crate) corpus: super::Corpus,
 }
 
 /// A severity on the command line.

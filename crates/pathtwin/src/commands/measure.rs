@@ -53,16 +53,20 @@ pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
     if arguments.dry_run {
         return dry_run(arguments, &plan);
     }
+    if let Some(file) = &arguments.out {
+        format::check(file)?;
+    }
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let run = match (arguments.lab.spec(), server) {
         (Some(spec), _) => arguments.lab.measure(spec, plan, stop)?,
         (None, Some(server)) => iperf3::run(arguments, server, &plan, stop)?,
         (None, None) => between_hosts(arguments, &plan, stop)?,
     };
-    if let Some(file) = &arguments.out {
-        write(file, &run)?;
-    }
+    let file = arguments.out.as_deref();
+    let written = file.map_or(Ok(()), |file| write(file, &run));
     show(arguments, &run)?;
+    // Its error comes after the answer, which it must not take away.
+    written?;
     #[cfg(feature = "history")]
     keep(arguments, &run)?;
     if stop.load(Ordering::Relaxed) && run.cut_short.is_some() {
@@ -92,8 +96,11 @@ fn plan(arguments: &Measure) -> Result<Plan, Failure> {
 }
 
 fn dry_run(arguments: &Measure, plan: &Plan) -> Result<ExitCode, Failure> {
-    let tunnel = !arguments.via.is_empty() || arguments.lab.spec().is_some();
-    let estimate = usual_estimate(plan, 1 + usize::from(tunnel));
+    let layers = match arguments.lab.layers()? {
+        Some(layers) => layers,
+        None => 1 + usize::from(!arguments.via.is_empty()),
+    };
+    let estimate = usual_estimate(plan, layers);
     if arguments.output == Format::Text {
         format::text(&format!("{}\n", estimate.text(&plan.budget)))?;
     } else {

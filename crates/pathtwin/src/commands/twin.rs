@@ -19,6 +19,9 @@ use crate::{
 const WALL_LIMIT: Duration = Duration::from_secs(1800);
 
 pub(crate) fn twin(arguments: &Twin) -> Result<ExitCode, Failure> {
+    if let Some(file) = &arguments.out {
+        format::check(file)?;
+    }
     let text = arguments.place.named(&arguments.run)?;
     let run = Run::parse(&text)
         .with_context(|| arguments.run.clone())
@@ -35,13 +38,14 @@ pub(crate) fn twin(arguments: &Twin) -> Result<ExitCode, Failure> {
             search(&fit, &open_lab(!arguments.no_cache, arguments.jobs)?, stop)?
         }
     };
-    if let Some(file) = &arguments.out {
-        write_spec(file, &twin)?;
-    }
+    let file = arguments.out.as_deref();
+    let written = file.map_or(Ok(()), |file| write_spec(file, &twin));
     match arguments.output {
         TwinForm::Text => format::text(&report::twin::text(&twin))?,
         TwinForm::Json => format::json(&twin)?,
     }
+    // Its error comes after the answer, which it must not take away.
+    written?;
     Ok(match twin.verdict {
         TwinVerdict::DoesNotFit => ExitCode::from(code::VERDICT),
         _ => ExitCode::SUCCESS,

@@ -17,7 +17,7 @@ fn a_shaper_is_set_on_the_router_that_can_be_reached_and_undo_leaves_no_trace() 
     let words: Vec<&str> = message.split_whitespace().collect();
     let words = words.join(" ");
     let (_, evidence) = words
-        .split_once("(router before the bottleneck): ")
+        .split_once("(router at the bottleneck): ")
         .unwrap_or_default();
     assert!(
         evidence

@@ -52,6 +52,23 @@ fn a_private_file_is_readable_by_its_owner_only() {
     assert_eq!(folder.names(), ["key"]);
 }
 
+/// A measurement of minutes was lost because its file could not be written.
+#[test]
+fn what_cannot_be_written_is_known_before() {
+    let folder = Folder::new("check");
+    fs::write(folder.at("file"), "").unwrap();
+    let kind = |path: &Path| check(path).map_err(|e| e.kind());
+    for good in ["new", "file", "below/two/folders"] {
+        assert_eq!(kind(&folder.at(good)), Ok(()), "{good}");
+    }
+    assert_eq!(kind(Path::new("/dev/null")), Ok(()));
+    assert_eq!(kind(Path::new("here")), Ok(()));
+    assert_eq!(kind(&folder.0), Err(io::ErrorKind::IsADirectory));
+    let below = kind(&folder.at("file/below"));
+    assert_eq!(below, Err(io::ErrorKind::NotADirectory));
+    assert_eq!(folder.names(), ["file"]);
+}
+
 #[test]
 fn a_planted_file_is_neither_followed_nor_reused() {
     let folder = Folder::new("planted");

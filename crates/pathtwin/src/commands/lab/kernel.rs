@@ -142,7 +142,10 @@ fn known(image: &Image) -> lab_kernel::Image {
         version: meta.map(|m| m.version.clone()),
         source: meta
             .and_then(|m| m.source.as_ref())
-            .map(|s| format!("{s:?}")),
+            .map(|s| match &s.archive {
+                Some(archive) => format!("{}, {archive}", s.name),
+                None => s.name.clone(),
+            }),
         seeded: meta.map(|m| m.seeded),
         simd_crypto: meta.map(|m| m.simd_crypto),
         compiler: meta.and_then(|m| m.compiler.clone()),

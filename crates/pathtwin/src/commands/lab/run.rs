@@ -52,6 +52,9 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         let error = anyhow!("--resume continues a segment (--segment) or an array job (--on)");
         return Err(Failure::new(code::USE, error));
     }
+    if let Some(file) = &arguments.graph {
+        format::check(file)?;
+    }
     let figures = arguments.against.as_deref().map(read_figures).transpose()?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let done = run_cells(arguments, &cells, stop)?;
@@ -64,8 +67,9 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     if let Some(folder) = &arguments.out {
         lab::keep::keep(folder, &cells, &done.results, &rows)?;
     }
-    graph(arguments, &spec.name, &rows, figures.as_ref())?;
+    let drawn = graph(arguments, &spec.name, &rows, figures.as_ref());
     print(arguments.output, &spec.name, &rows, figures.as_ref())?;
+    drawn?;
     if stop.load(Ordering::Relaxed) {
         let ended = done.results.iter().flatten().filter(|r| r.is_ok()).count();
         eprintln!(

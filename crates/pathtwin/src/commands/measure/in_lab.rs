@@ -4,7 +4,7 @@ use std::{path, sync::atomic::AtomicBool, time::Duration};
 
 use indicatif::ProgressBar;
 use lab::{Config, Lab};
-use measure::run::{Estimate, minutes, usual_estimate};
+use measure::run::{Estimate, minutes, range, usual_estimate};
 use model::{cell::Cell, job, plan::Plan, run::Run, spec::Spec};
 
 use super::live;
@@ -22,6 +22,15 @@ impl Path {
 
     pub(super) fn seed(&self) -> Option<u64> {
         self.cells.seed
+    }
+
+    /// Number of layers of the path, if it is one of the lab.
+    pub(super) fn layers(&self) -> Result<Option<usize>, Failure> {
+        let Some(spec) = self.spec() else {
+            return Ok(None);
+        };
+        let spec = crate::commands::lab::run::read_spec(spec, &self.cells)?;
+        Ok(Some(first_cell(&spec)?.layers()))
     }
 
     pub(super) fn measure(
@@ -73,11 +82,7 @@ pub(crate) fn first_cell(spec: &Spec) -> Result<Cell, Failure> {
 fn waiting(estimate: &Estimate) -> ProgressBar {
     let bar = ProgressBar::new_spinner();
     live::style(&bar);
-    let [least, most] = estimate.time_s;
-    bar.set_message(format!(
-        "measuring in the lab: {} to {} of virtual time",
-        minutes(least),
-        minutes(most)
-    ));
+    let time = range(estimate.time_s.map(minutes));
+    bar.set_message(format!("measuring in the lab: {time} of virtual time"));
     bar
 }

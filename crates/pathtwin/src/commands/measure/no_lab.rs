@@ -16,6 +16,10 @@ impl Path {
         self.seed
     }
 
+    pub(super) fn layers(&self) -> Result<Option<usize>, Failure> {
+        Ok(None)
+    }
+
     pub(super) fn measure(
         &self,
         never: &Infallible,
