@@ -96,8 +96,8 @@ mod tests {
         // 10 s at 100 Mbit/s are 1 Gbit, an eighth of a GB.
         assert_eq!(
             estimate.text(&budget),
-            "4 to 8 samples, 1:00 min to 2:05 min, 0.1 to 0.2 GB on a path of 100 Mbit/s, \
-             1.2 to 2.5 GB on a path of 1000 Mbit/s; at most 2GB"
+            "4 to 8 samples, 1:00 min to 2:05 min, 0.1 to 0.2 GB at 100 Mbit/s, \
+             1.2 to 2.5 GB at 1000 Mbit/s; at most 2GB"
         );
     }
 
@@ -110,7 +110,7 @@ mod tests {
         };
         assert_eq!(
             estimate.text(&Budget::default()),
-            "16 samples, 1:07 min, 0.5 GB on a path of 100 Mbit/s, 5.0 GB on a path of 1000 Mbit/s"
+            "16 samples, 1:07 min, 0.5 GB at 100 Mbit/s, 5.0 GB at 1000 Mbit/s"
         );
     }
 
