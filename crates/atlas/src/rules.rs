@@ -199,7 +199,7 @@ fn policed() -> Finding {
     ];
     Finding {
         id: "policed",
-        claim: "Behind a policer bbr sends much of its data twice",
+        claim: "Behind a policer bbr sends more of its data again than cubic, at every round trip",
         text: "A policer has no queue: what exceeds its rate is dropped. bbr probes for more and does not slow down \
                for losses. It is still the faster one there, at the price of everybody in front of the policer.",
         rule: Rule {
@@ -226,10 +226,11 @@ fn shared() -> Finding {
     ];
     Finding {
         id: "shared",
-        claim: "In a short fifo a bbr flow takes the line from a cubic one, in a deep one it does not; fq_codel and \
+        claim: "In a short fifo a bbr flow takes the line from a cubic one, in a deep one less of it; fq_codel and \
                 cake share equally whatever the other flow runs",
         text: "What a cubic flow gets beside one other flow. bbr's own limit is two bandwidth-delay products in flight: \
-               in a buffer that is shorter than that its losses are cubic's, in a longer one cubic fills the rest. \
+               in a buffer that is shorter than that its losses are cubic's, in a longer one cubic fills the rest, so that \
+               what is deep depends on the round trip. \
                With a queue for each flow, the congestion control of others is a matter of no concern.",
         rule: Rule {
             quantity: Quantity::CompetitorShare,
@@ -257,7 +258,7 @@ fn crowd() -> Finding {
     ];
     Finding {
         id: "crowd",
-        claim: "Several bbr flows in a short fifo send much of their data twice, where one of them does not",
+        claim: "Four bbr flows in a short fifo send several per cent of their data again, and more than cubic ones",
         text: "Each of them probes for more on its own and does not slow down for the losses of all. Before a server \
                is changed to bbr for many connections, look at the buffer in front of its bottleneck.",
         rule: Rule {
@@ -281,9 +282,10 @@ fn tunnel() -> Finding {
     ];
     Finding {
         id: "tunnel",
-        claim: "WireGuard costs its headers and nothing else, at any loss",
+        claim: "WireGuard costs little more than its headers in the median, at any loss",
         text: "With a tunnel MTU of 1420 a full packet carries 1368 bytes in 1494 on the wire, for 1448 in 1514 without: \
-               a ratio of 0.957. A tunnel that costs more in practice is limited by a processor, its MTU or its \
+               a ratio of 0.957. With and without it, other packets are lost, so that a single cell with loss may differ \
+               much more. A tunnel that costs more in practice is limited by a processor, its MTU or its \
                path, none of which the atlas varies.",
         rule: Rule {
             quantity: Quantity::Goodput,

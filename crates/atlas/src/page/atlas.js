@@ -178,12 +178,24 @@
     delay: (cell, best) => (value("goodput_mbps", cell) >= best / 2 ? 1 : 1e-6) / loaded(cell),
   };
 
+  // Each with the least value that it can have on a logarithmic scale.
+  const ASKED = [["rate", 0.1], ["rtt", 0.1], ["loss", 0.003]];
+  const given = (name) => parseFloat(byId(`ask-${name}`).value);
+
+  // What the table does not have is said, since the nearest cells may be far away.
+  const beyond = ([name]) => {
+    const levels = factors.get(name).levels.map(number);
+    const [low, high] = [Math.min(...levels), Math.max(...levels)];
+    const value = given(name);
+    if (value >= low && value <= high) return [];
+    const asked = Number.isFinite(value) && value >= 0 ? short(value) : "nothing";
+    return [`${factors.get(name).words}: ${asked} is outside of the table, which has ${short(low)} to ${short(high)}`];
+  };
+
   const ask = () => {
-    const given = (id) => Math.max(0, parseFloat(byId(id).value) || 0);
+    const ends = ASKED.map(([name, floor]) => [name, nearest(name, Math.max(0, given(name) || 0), floor)]);
     const where = {
-      rate: nearest("rate", given("ask-rate"), 0.1),
-      rtt: nearest("rtt", given("ask-rtt"), 0.1),
-      loss: nearest("loss", given("ask-loss"), 0.003),
+      ...Object.fromEntries(ends),
       tunnel: byId("ask-tunnel").value,
       flows: byId("ask-flows").value,
     };
@@ -210,7 +222,9 @@
   const answer = (where, found, now, sameQueue) => {
     const at = ["rate", "rtt", "loss", "tunnel", "flows"].map((name) => `${factors.get(name).words} ${words(where[name])}`).join(", ");
     const lines = [`Nearest cells: ${at}.`];
-    if (found.length === 0) lines.push("There are no cells for it.");
+    const outside = ASKED.flatMap(beyond);
+    if (outside.length > 0) lines.push(`Not your path: ${outside.join("; ")}.`);
+    if (found.length === 0) lines.push("There are no cells for it: tunnels, and several flows, are not run at every rate.");
     else {
       if (now !== undefined) lines.push(`Now, ${setting(now)}: ${brief(now)}.`);
       if (sameQueue !== undefined) lines.push(`Best with this queue, ${setting(sameQueue)}: ${brief(sameQueue)}.`);

@@ -99,6 +99,32 @@ fn a_path_is_answered_by_the_nearest_cells_and_a_line_by_its_command() {
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);
 }
 
+/// The nearest cells were shown as an answer whatever was asked, also where they are far away.
+#[test]
+fn a_path_that_the_table_does_not_have_is_called_so() {
+    let (_folder, file) = made_up_page();
+    let mut browser = Browser::start();
+    browser.open(&file, Viewport::DESK);
+    let mut ask = |rate: &str| {
+        browser.value(&format!(
+            "document.getElementById('ask-rate').value = '{rate}';
+             document.getElementById('ask').dispatchEvent(new Event('input'))"
+        ));
+        text(&mut browser, "answer")
+    };
+    assert!(!ask("100").contains("Not your path"));
+    let far = ask("1000");
+    assert!(
+        far.contains("Not your path: rate: 1000 is outside of the table"),
+        "{far}"
+    );
+    let none = ask("");
+    assert!(
+        none.contains("rate: nothing is outside of the table"),
+        "{none}"
+    );
+}
+
 /// On a telephone, in the dark, with the published cells if there are any.
 #[test]
 fn nothing_is_cut_off_on_a_narrow_screen() {
