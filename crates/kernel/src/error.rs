@@ -21,15 +21,27 @@ pub enum KernelError {
         /// The folder that was searched.
         dir: PathBuf,
     },
-    /// A name is that of no image, or of several.
+    /// A name is that of no image.
     #[error(
-        "\"{name}\" does not name one kernel image; there are: {}",
+        "no kernel image here is named \"{name}\", which is a version or at least 6 characters of a hash; there are: \
+         {}; `pathtwin lab kernel build` and `lab kernel import FILE` make others",
         list(images)
     )]
     NotNamed {
         /// The name.
         name: String,
-        /// Version and hash of the images that there are, or of those that it names.
+        /// Version and hash of the images that there are.
+        images: Vec<String>,
+    },
+    /// A name is that of several images of one version.
+    #[error(
+        "\"{name}\" names several kernel images: {}; write the beginning of a hash",
+        list(images)
+    )]
+    NamedTwice {
+        /// The name.
+        name: String,
+        /// Version and hash of each.
         images: Vec<String>,
     },
     /// A file that was named as an image, or found in the cache, is not an image.
@@ -175,6 +187,7 @@ impl KernelError {
             Self::BadSource { .. } => 2,
             Self::NoImage { .. }
             | Self::NotNamed { .. }
+            | Self::NamedTwice { .. }
             | Self::BadImage { .. }
             | Self::MissingTools(_)
             | Self::Architecture(_)

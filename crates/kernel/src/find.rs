@@ -91,14 +91,16 @@ pub(super) fn find_in(cache: &Cache, name: &str) -> Result<Image, KernelError> {
     let current = locate_in(cache).ok();
     let current = current.filter(|current| best.iter().any(|image| image.sha256 == current.sha256));
     current.ok_or_else(|| {
-        let listed = if best.is_empty() {
-            images.iter().collect()
-        } else {
-            best
-        };
-        KernelError::NotNamed {
-            name: name.to_owned(),
-            images: listed.into_iter().map(describe).collect(),
+        let name = name.to_owned();
+        match best.is_empty() {
+            true => KernelError::NotNamed {
+                name,
+                images: images.iter().map(describe).collect(),
+            },
+            false => KernelError::NamedTwice {
+                name,
+                images: best.into_iter().map(describe).collect(),
+            },
         }
     })
 }

@@ -65,7 +65,7 @@ pub enum LabError {
     )]
     NotRoot,
     /// The lab's kernel does not have a congestion control.
-    #[error("the lab's kernel has no congestion control {name}; it has {}", known.join(", "))]
+    #[error("the lab's kernel has no congestion control {name}{}; it has {}", near(name, known), known.join(", "))]
     NoCongestion {
         /// Its name.
         name: String,
@@ -183,6 +183,12 @@ pub enum LabError {
     /// The kernel image is missing or unfit.
     #[error(transparent)]
     Kernel(#[from] kernel::KernelError),
+}
+
+/// The known name that is nearest to a wrong one, as a hint.
+fn near(wrong: &str, known: &[String]) -> String {
+    let nearest = model::spec::nearest::nearest(wrong, known.iter().map(String::as_str));
+    nearest.map_or_else(String::new, |name| format!(", nearest is {name}"))
 }
 
 impl LabError {

@@ -32,6 +32,7 @@ impl From<Language> for Lang {
 }
 
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
+    let documents = read(arguments)?;
     let screen = arguments.out.is_none() && stdout().is_terminal();
     if screen && matches!(arguments.format, Form::Html | Form::Flent) {
         let why = anyhow!("this format is not for a terminal: name a file with --out");
@@ -41,7 +42,6 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
         let why = anyhow!("--step works only with --format flent");
         return Err(Failure::new(code::USE, why));
     }
-    let documents = read(arguments)?;
     let bytes = form(arguments, &documents)?;
     match &arguments.out {
         Some(file) => {

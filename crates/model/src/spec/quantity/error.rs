@@ -93,8 +93,10 @@ pub enum ValueError {
     /// It is impossible.
     #[error("{0}")]
     Impossible(#[from] Rule),
-    /// A number where the name of a kernel is needed.
-    #[error("{0} is no name of a kernel; write it in quotes, as \"7.2\"")]
+    /// No text where the name of a kernel is needed.
+    #[error(
+        "{0} is no name of a kernel; write one in quotes, as \"7.2\", or several below [matrix]"
+    )]
     NoKernel(String),
     /// A bare number where a unit is needed.
     #[error("{value} has no unit; write for instance \"{example}\"")]
