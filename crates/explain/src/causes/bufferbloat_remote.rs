@@ -47,11 +47,13 @@ pub(super) const CAUSE: Cause = Cause {
 /// Returns the actions, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     // From the near end, where the user's own devices are.
-    let flow = match scope.place.direction {
-        Some(Direction::Down) => Flow::Ingress,
-        _ => Flow::Egress,
+    let flows: &[Flow] = match scope.place.direction {
+        Some(Direction::Down) => &[Flow::Ingress],
+        Some(Direction::Up) => &[Flow::Egress],
+        None => &[Flow::Egress, Flow::Ingress],
     };
-    vec![scope.shaper(None, flow, Bottleneck::Queue)]
+    let shaper = |flow: &Flow| scope.shaper(None, *flow, Bottleneck::Queue);
+    flows.iter().map(shaper).collect()
 }
 
 fn test(dir: &DirectionView) -> Verdict {

@@ -234,7 +234,8 @@ pub(crate) enum KernelCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// List all images with version and hash, either of which PATHTWIN_KERNEL accepts
+    /// List all images with version and hash, either of which PATHTWIN_KERNEL accepts; * marks the
+    /// one that is used otherwise
     List,
     /// Show the version and the features of the image
     Info {
