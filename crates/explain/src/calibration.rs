@@ -1,15 +1,15 @@
 //! Calibration of strengths as probabilities.
 //!
-//! The probability is the share of correct findings of a cause with that strength. For causes that a
-//! draw can have, it is counted on drawn scenarios with derived truths that nobody had looked at when
-//! the rules judged them: on those that rules were made on, nearly all findings are correct, and
-//! rules that stated 94 and 96 % from them were right in 89 and 91 % on the next draw. One cause has
-//! too few findings for a separate estimate. Its counts are therefore combined with the share of all
-//! causes, the mean of a Beta distribution whose prior is that share with the weight of 20 findings.
-//! For all other causes the counts are those of the chosen scenarios of the corpus, and the prior is
-//! the share on older paths that were unseen, with the weight of ten findings. Confidence never
-//! decreases with strength: where the counts do so by chance, neighbours are pooled (isotonic
-//! regression, Barlow et al. 1972).
+//! The probability is the share of correct findings of a cause with that strength. For causes that
+//! a draw can have, it is counted on drawn scenarios with derived truths that nobody had looked at
+//! when the rules judged them: on those that rules were made on, nearly all findings are correct,
+//! and rules that stated 94 and 96 % from them were right in 89 and 91 % on the next draw. One
+//! cause has too few findings for a separate estimate. Its counts are therefore combined with the
+//! share of all causes, the mean of a Beta distribution whose prior is that share with the weight
+//! of 20 findings. For all other causes the counts are those of the chosen scenarios of the corpus,
+//! and the prior is the share on older paths that were unseen, with the weight of ten findings.
+//! Confidence never decreases with strength: where the counts do so by chance, neighbours are
+//! pooled (isotonic regression, Barlow et al. 1972).
 //!
 //! The counts are in `counts.rs`, made from `corpus/judged/training.jsonl` by `UPDATE_DOCS=1 cargo
 //! test -p pathtwin-corpus`, and in `drawn.rs`, made from the lines of the draws of the calibration
@@ -28,7 +28,8 @@ use table::Table;
 
 pub use table::Counts;
 
-/// Weight of the share of all causes on drawn scenarios, in findings: for causes that a draw can have.
+/// Weight of the share of all causes on drawn scenarios, in findings: for causes that a draw can
+/// have.
 const PRIOR_DRAWN: f64 = 20.0;
 /// Correct first findings and all of them on 57 lab paths that were written without looking at the
 /// corpus (cable, DSL, satellite, 5G, long haul, office, VPS), with the quick plan and the rules of
@@ -129,8 +130,8 @@ mod tests {
         );
     }
 
-    /// Thirty findings by chance, of which 29 were right; 90 % of all causes were. What was counted on
-    /// chosen paths, on which rules are made, counts for nothing.
+    /// Thirty findings by chance, of which 29 were right; 90 % of all causes were. What was counted
+    /// on chosen paths, on which rules are made, counts for nothing.
     #[test]
     fn a_cause_that_a_draw_can_have_is_counted_on_draws_alone() {
         let chosen = [(CauseCode::REORDERING, [[0, 0], [0, 0], [500, 500]])];

@@ -289,3 +289,12 @@ fn bbr_in_a_queue_that_cubic_fills_is_a_deep_queue() {
     let findings = findings("bbr-fills-short-fifo-388k");
     assert_eq!(problems(&findings), [("bufferbloat-remote", UP)]);
 }
+
+/// 2 Mbit/s down, 263 kbit/s up behind cake, which six flows of others fill: what is left for one
+/// flow carries no acknowledgements of 2 Mbit/s. TCP got a tenth of UDP's rate, "a faulty offload".
+#[test]
+fn a_download_without_room_for_its_acknowledgements_is_no_faulty_offload() {
+    let findings = findings("acknowledgements-beside-others");
+    let faulty = |f: &Found<'_>| f.0 == "offload-fault";
+    assert!(!problems(&findings).iter().any(faulty), "{findings:#?}");
+}

@@ -24,8 +24,8 @@ fn answered(run: &Run) -> (Findings, String) {
     (findings, answer)
 }
 
-/// Bugs: on loopback the answer had no next step; below a long one, the second finding, a full queue
-/// in the other direction, was left out.
+/// Bugs: on loopback the answer had no next step; below a long one, the second finding, a full
+/// queue in the other direction, was left out.
 #[test]
 fn every_answer_fits_80_x_24_and_has_a_next_step_and_the_other_findings() {
     let mut count = 0;

@@ -4,9 +4,9 @@
 //! are not assigned: each fault of its spec ([`fault`]) is removed in a lab cell, and it is a cause
 //! if that recovers performance ([`truth`]). `docs/drawn.md` has the priors and the definitions.
 //!
-//! **Training, calibration and evaluation are disjoint by construction** ([`Part`]): the part follows
-//! from the number of the draw, and every pair of draw and index has a different stream of random
-//! numbers, because the function that seeds it (`stream`) is a bijection.
+//! **Training, calibration and evaluation are disjoint by construction** ([`Part`]): the part
+//! follows from the number of the draw, and every pair of draw and index has a different stream of
+//! random numbers, because the function that seeds it (`stream`) is a bijection.
 
 pub mod fault;
 pub mod outcome;

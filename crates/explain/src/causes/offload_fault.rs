@@ -21,6 +21,10 @@ const COLLAPSED: f64 = 0.1;
 /// Minimum ratio of the directions for "one direction only".
 const ONE_WAY: f64 = 5.0;
 
+/// Share of the capacity that the acknowledgements of a flow take in the other direction: one of 72
+/// bytes (IPv6 with timestamps, RFC 7323) for every second segment (RFC 5681 section 4.2) of 1500.
+const ACKS: f64 = 0.024;
+
 /// Kernel releases with known faults of segmentation offload over tunnels: first affected, first
 /// fixed.
 const FAULTY: [([u32; 3], [u32; 3], Text); 1] = [(
@@ -101,6 +105,20 @@ fn test(dir: &DirectionView) -> Verdict {
             again = percent(again),
             alone = percent(alone)
         ));
+    }
+    if let Some(back) = dir
+        .reverse()
+        .carried_bps()
+        .filter(|b| *b < ACKS * sweep.capacity_bps)
+    {
+        return undecided(
+            text!(
+                "the other direction carries {back}, too little for the acknowledgements of {capacity}",
+                back = rate(back),
+                capacity = rate(sweep.capacity_bps)
+            ),
+            text!("the same plan when nothing else uses the line"),
+        );
     }
     let samples = dir.tcp_samples();
     let receiver = dir.receiver();
