@@ -152,7 +152,7 @@ pub fn json_lines_while_read<T: serde::Serialize>(values: &[T]) -> Result<bool, 
     print_while_read(text.as_bytes())
 }
 
-/// Checks that [`file`] can write a file, before hours of work whose result goes there.
+/// Checks that [`file()`] can write a file, before hours of work whose result goes there.
 ///
 /// # Errors
 ///
