@@ -141,7 +141,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Builds the best source that can be had and whose image boots here: the pinned one, or else
+    /// Builds the best source that can be downloaded and whose image boots here: the pinned one, or else
     /// the best that an archive offers.
     fn build_best(&mut self, untested: bool) -> Result<Built, KernelError> {
         let scratch = self.cache.scratch(self.lock)?;

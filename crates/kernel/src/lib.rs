@@ -1,4 +1,5 @@
-//! The lab's kernel image: a real Linux, built as User Mode Linux from a signed source.
+//! The lab's kernel image: a real Linux, built as User Mode Linux from a source that is known
+//! by its hash, or signed.
 //!
 //! [`build`] fetches the pinned `linux-source` package from Debian (or another of a tested series,
 //! or a source that the user names), applies the few patches in `patches`, configures it with

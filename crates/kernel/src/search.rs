@@ -34,8 +34,8 @@ pub(super) struct Search {
     pub(super) rejected: Vec<Rejection>,
     offers: Vec<Offer>,
     repositories: Vec<Repository>,
-    /// The pinned package was had without an archive's index.
-    had_pinned: bool,
+    /// The pinned package is tried without an archive's index.
+    tried_pinned: bool,
 }
 
 impl Search {
@@ -62,7 +62,7 @@ impl Search {
                 }
             }
         };
-        self.had_pinned = true;
+        self.tried_pinned = true;
         Ok(Some(Candidate::Pinned(Package { file, archive })))
     }
 
@@ -114,7 +114,7 @@ impl Search {
                 folder,
                 expired: false,
             };
-            if self.query(runner, repository)? && !self.had_pinned {
+            if self.query(runner, repository)? && !self.tried_pinned {
                 return Ok(true);
             }
         }
@@ -167,9 +167,9 @@ impl Search {
     /// Sources that may be built, the best first; takes the offers. The rest is rejected with the
     /// reason, except for the pinned package where there was one already.
     pub(super) fn candidates(&mut self, untested: bool) -> Vec<Candidate> {
-        let had_pinned = self.had_pinned;
+        let tried_pinned = self.tried_pinned;
         self.offers
-            .retain(|offer| !had_pinned || offer.fit() != Fit::Pinned);
+            .retain(|offer| !tried_pinned || offer.fit() != Fit::Pinned);
         sort(&mut self.offers);
         self.offers.dedup_by(|b, a| {
             a.package == b.package && a.version == b.version && a.sha256 == b.sha256
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn a_pinned_package_that_was_tried_is_no_candidate_again() {
         let mut search = Search {
-            had_pinned: true,
+            tried_pinned: true,
             ..Search::default()
         };
         let pinned = Offer {

@@ -85,7 +85,7 @@ fn the_pinned_source_can_be_downloaded() {
 }
 
 /// Ubuntu 22.04 has a `debian-archive-keyring` that is older than the keys of Debian 12, so that no
-/// suite could be read there, and the pinned source not be had.
+/// suite could be read there, and the pinned source could not be downloaded.
 #[test]
 fn the_pinned_package_is_known_by_its_hash_on_a_host_without_the_keys_of_the_archive() {
     if !has(APT) {

@@ -152,12 +152,16 @@ pub fn json_lines_while_read<T: serde::Serialize>(values: &[T]) -> Result<bool, 
     print_while_read(text.as_bytes())
 }
 
-/// Checks that [`file()`] can write a file, before hours of work whose result goes there.
+/// Checks that [`file()`] can write a file, if one is given, before hours of work whose result goes
+/// there.
 ///
 /// # Errors
 ///
 /// It is a folder, or its folder neither exists nor can be made, or cannot be written.
-pub fn check(file: &Path) -> Result<(), Failure> {
+pub fn check(file: Option<&Path>) -> Result<(), Failure> {
+    let Some(file) = file else {
+        return Ok(());
+    };
     sys::files::check(file)
         .with_context(|| format!("write {}", file.display()))
         .map_err(|e| Failure::new(code::USE, e))

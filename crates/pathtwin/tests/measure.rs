@@ -133,10 +133,11 @@ fn a_place_that_cannot_be_written_is_refused_before_anything_is_measured() {
     for command in [
         ["measure", "--quick", "--out"].as_slice(),
         &["lab", "run", "--graph"],
+        &["fix", "--out"],
     ] {
         let mut asked = pathtwin();
         asked.args(command).arg(folder.path());
-        if command[0] == "measure" {
+        if command[0] != "lab" {
             asked.arg("--lab");
         }
         // No image: what boots a guest fails by another error.

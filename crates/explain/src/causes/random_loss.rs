@@ -253,7 +253,7 @@ fn evidence(
         // Slow start or timeouts are in it.
         false => {
             let bound = text!(
-                "not between {low} and {high}: the losses decide that were seen",
+                "not between {low} and {high}: the losses that were seen decide",
                 low = low,
                 high = high
             );

@@ -59,6 +59,7 @@ struct Known {
 }
 
 pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
+    format::check(arguments.out.as_deref())?;
     if arguments.lab.is_none() {
         let others = || arguments.far_ssh.iter().chain(&arguments.router_ssh);
         privileged(others().next().is_some())?;

@@ -53,9 +53,7 @@ pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
     if arguments.dry_run {
         return dry_run(arguments, &plan);
     }
-    if let Some(file) = &arguments.out {
-        format::check(file)?;
-    }
+    format::check(arguments.out.as_deref())?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let run = match (arguments.lab.spec(), server) {
         (Some(spec), _) => arguments.lab.measure(spec, plan, stop)?,

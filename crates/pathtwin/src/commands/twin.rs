@@ -19,9 +19,7 @@ use crate::{
 const WALL_LIMIT: Duration = Duration::from_secs(1800);
 
 pub(crate) fn twin(arguments: &Twin) -> Result<ExitCode, Failure> {
-    if let Some(file) = &arguments.out {
-        format::check(file)?;
-    }
+    format::check(arguments.out.as_deref())?;
     let text = arguments.place.named(&arguments.run)?;
     let run = Run::parse(&text)
         .with_context(|| arguments.run.clone())

@@ -14,7 +14,7 @@ use super::{run as whole, segment};
 use crate::{
     cli::{Cells, Run},
     exit::{Failure, code},
-    format::say,
+    format::{check, say},
     progress,
 };
 
@@ -27,6 +27,7 @@ pub(crate) fn run(arguments: &Run, options: &Options) -> Result<ExitCode, Failur
     let figures = figures.transpose()?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let files = Files::new(arguments.out.as_deref().context("--on needs --out DIR")?)?;
+    check(arguments.graph.as_deref())?;
     let lab = open(arguments, &files)?;
     let batch = Batch {
         sweep: &Sweep::new(&lab, &spec.name, &cells)?,

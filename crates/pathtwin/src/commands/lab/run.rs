@@ -52,9 +52,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         let error = anyhow!("--resume continues a segment (--segment) or an array job (--on)");
         return Err(Failure::new(code::USE, error));
     }
-    if let Some(file) = &arguments.graph {
-        format::check(file)?;
-    }
+    format::check(arguments.graph.as_deref())?;
     let figures = arguments.against.as_deref().map(read_figures).transpose()?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let done = run_cells(arguments, &cells, stop)?;
