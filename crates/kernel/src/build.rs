@@ -141,8 +141,8 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Builds the best source that can be downloaded and whose image boots here: the pinned one, or else
-    /// the best that an archive offers.
+    /// Builds the best source that can be downloaded and whose image boots here: the pinned one, or
+    /// else the best that an archive offers.
     fn build_best(&mut self, untested: bool) -> Result<Built, KernelError> {
         let scratch = self.cache.scratch(self.lock)?;
         let downloads = self.cache.downloads();
