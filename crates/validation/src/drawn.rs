@@ -8,6 +8,7 @@
 //! follows from the number of the draw, and every pair of draw and index has a different stream of
 //! random numbers, because the function that seeds it (`stream`) is a bijection.
 
+pub mod advised;
 pub mod fault;
 pub mod outcome;
 pub mod prior;

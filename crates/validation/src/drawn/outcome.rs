@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Drawn,
+    advised::Bbr,
     fault::Fault,
     truth::{self, Allowed, Cause, FULL, Truth},
 };
@@ -47,6 +48,9 @@ pub struct Outcome {
     pub found: Vec<FoundCause>,
     /// Its judgement.
     pub judged: Judged,
+    /// Effect of BBR in each direction; empty if not measured, as where it is not advised.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bbr: Vec<Bbr>,
 }
 
 /// A finding.
@@ -124,6 +128,7 @@ impl Outcome {
             recovers: truth.recovers,
             found: found.collect(),
             judged: Judged::Right,
+            bbr: Vec::new(),
         };
         Self {
             judged: outcome.judge(),
@@ -238,16 +243,27 @@ impl Outcome {
         causes.peek().is_some() && !causes.any(placed)
     }
 
+    /// The first finding, if its remedy is another congestion control.
+    pub fn advises_congestion_control(&self) -> Option<&FoundCause> {
+        self.first()
+            .filter(|s| calls_for_congestion_control(&s.code))
+    }
+
     /// Returns true if the first remedy is another congestion control although no true or allowed
     /// cause calls for it.
     pub fn advises_wrong_congestion_control(&self) -> bool {
-        let calls = |code: &CauseCode| {
-            let cause = registry().iter().find(|c| c.code == *code);
-            cause.is_some_and(|c| c.remedy.class() == RemedyClass::CongestionControl)
-        };
         let mut true_codes = self.causes.iter().flat_map(|c| &c.codes).chain(&self.also);
-        let advised = self.first().is_some_and(|s| calls(&s.code));
-        advised && !true_codes.any(calls)
+        self.advises_congestion_control().is_some() && !true_codes.any(calls_for_congestion_control)
+    }
+
+    /// Whether BBR carries relevantly more where it is advised; `None` if it is not advised first,
+    /// or was not measured.
+    pub fn advice_helps(&self) -> Option<bool> {
+        let direction = self.advises_congestion_control()?.direction();
+        let there = |bbr: &&Bbr| direction.is_none_or(|d| d == bbr.direction);
+        let mut measured = self.bbr.iter().filter(there).peekable();
+        measured.peek()?;
+        Some(measured.any(Bbr::helps))
     }
 
     /// Each asserted code, with flags for a true cause and for the right direction; without allowed
@@ -283,6 +299,11 @@ impl FoundCause {
             Side::Far => Direction::Down,
         }))
     }
+}
+
+fn calls_for_congestion_control(code: &CauseCode) -> bool {
+    let cause = registry().iter().find(|c| c.code == *code);
+    cause.is_some_and(|c| c.remedy.class() == RemedyClass::CongestionControl)
 }
 
 #[cfg(test)]
@@ -325,6 +346,7 @@ pub(super) mod tests {
             recovers: if faults.is_empty() { 0.0 } else { 0.5 },
             found: found.iter().map(answers).collect(),
             judged: Judged::Right,
+            bbr: Vec::new(),
         };
         Outcome {
             judged: outcome.judge(),
@@ -403,5 +425,23 @@ pub(super) mod tests {
         let found = [(CauseCode::RANDOM_LOSS, DOWN, Severity::High)];
         assert!(outcome(&[window], &found).advises_wrong_congestion_control());
         assert!(!outcome(&[LOSS], &found).advises_wrong_congestion_control());
+    }
+
+    #[test]
+    fn advice_is_judged_by_its_effect_in_its_direction() {
+        let bbr = |direction, share: f64| Bbr {
+            direction,
+            against: "cubic".to_owned(),
+            share: vec![share, share],
+        };
+        let short = Fault::ShortBuffer(Direction::Down);
+        let mut outcome = outcome(&[short], &[(CauseCode::RANDOM_LOSS, DOWN, Severity::High)]);
+        assert_eq!(outcome.advice_helps(), None, "not measured");
+        outcome.bbr = vec![bbr(Direction::Down, 0.0), bbr(Direction::Up, 0.5)];
+        assert_eq!(outcome.advice_helps(), Some(false));
+        outcome.bbr[0] = bbr(Direction::Down, 0.5);
+        assert_eq!(outcome.advice_helps(), Some(true));
+        outcome.found.clear();
+        assert_eq!(outcome.advice_helps(), None, "not advised");
     }
 }

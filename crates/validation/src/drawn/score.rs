@@ -23,6 +23,9 @@ pub struct Score {
     pub misplaced: Count,
     /// Scenarios whose first remedy is another congestion control although no cause requires it.
     pub wrong_congestion_control: Count,
+    /// Scenarios whose first remedy is BBR although it carries no more there, of those where that
+    /// was measured.
+    pub useless_congestion_control: Count,
     /// Number of scenarios by judgement.
     pub judged: BTreeMap<Judged, usize>,
     /// Scenarios with a named cause by the share of goodput that recovers, upper bounds of
@@ -71,6 +74,9 @@ impl Score {
         *self.judged.entry(outcome.judged).or_default() += 1;
         let wrong_cc = outcome.advises_wrong_congestion_control();
         self.wrong_congestion_control.add(wrong_cc);
+        if let Some(helps) = outcome.advice_helps() {
+            self.useless_congestion_control.add(!helps);
+        }
         if right || outcome.judged == Judged::WrongDirection {
             let is_placed = outcome
                 .first()

@@ -34,12 +34,17 @@ fn totals(out: &mut String, score: &Score) {
         ("false alarms on healthy paths", &score.false_alarms),
         ("true cause in the wrong direction", &score.misplaced),
         (
-            "another congestion control advised first, wrongly",
+            "another congestion control advised first, without a cause that calls for it",
             &score.wrong_congestion_control,
         ),
     ];
+    let useless = (
+        "BBR advised first, and it carries no more there",
+        &score.useless_congestion_control,
+    );
+    let useless = (useless.1.of > 0).then_some(useless);
     out.push_str("| | |\n|---|---|\n");
-    for (what, count) in rows {
+    for (what, count) in rows.into_iter().chain(useless) {
         let _ = writeln!(out, "| {what} | {count} |");
     }
     out.push_str("\n| judged | scenarios |\n|---|---:|\n");

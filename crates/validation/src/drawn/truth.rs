@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::{self, Fault};
 
-pub(super) use judged::allows;
+pub(super) use judged::{allows, is_relevant};
 pub use probes::{Figures, Probe};
 
 /// Relevant share of goodput.

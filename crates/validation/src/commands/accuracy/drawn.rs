@@ -3,7 +3,7 @@
 
 mod kept;
 
-use std::{num::NonZeroUsize, path::Path, time::Instant};
+use std::{collections::BTreeMap, num::NonZeroUsize, path::Path, time::Instant};
 
 use anyhow::{Context, anyhow};
 use lab::LabError;
@@ -11,7 +11,7 @@ use model::{cell::Cell, plan::Plan, run::Run};
 use validation::{
     accuracy,
     drawn::{
-        Drawn,
+        Drawn, advised,
         outcome::Outcome,
         score, table,
         truth::{Figures, Probe, Trial, Truth},
@@ -61,12 +61,15 @@ pub(super) fn drawn(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
     let (bar, started) = (progress::bar(scenarios.len()), Instant::now());
     let (mut outcomes, mut fresh) = (Vec::new(), 0);
     for part in scenarios.chunks(AT_ONCE * processors) {
-        let known = kept.outcomes(part, &plan.name)?;
-        if known.len() == part.len() {
-            outcomes.extend(known);
-        } else {
-            outcomes.extend(measured(bench, part, &plan, &kept)?);
+        let mut judged = kept.outcomes(part, &plan.name)?;
+        let is_fresh = judged.len() < part.len();
+        if is_fresh {
+            judged = measured(bench, part, &plan, &kept)?;
             fresh += part.len();
+        }
+        advise(bench, part, &kept, &mut judged)?;
+        outcomes.append(&mut judged);
+        if is_fresh {
             kept.lines(&outcomes)?;
         }
         bar.inc(part.len() as u64);
@@ -109,9 +112,12 @@ fn scenarios(size: &Size<'_>) -> Result<Vec<Drawn>, Failure> {
 /// The outcomes in a file of lines.
 fn lines(file: &Path) -> Result<Vec<Outcome>, Failure> {
     let name = || file.display().to_string();
-    let text = std::fs::read_to_string(file).with_context(name)?;
-    let lines: Result<Vec<Outcome>, _> = text.lines().map(serde_json::from_str).collect();
-    Ok(lines.with_context(name)?)
+    let read = || {
+        let text = std::fs::read_to_string(file).with_context(name)?;
+        let lines: Result<Vec<Outcome>, _> = text.lines().map(serde_json::from_str).collect();
+        lines.with_context(name)
+    };
+    read().map_err(|e| Failure::new(code::USE, e))
 }
 
 /// Derives the truth of scenarios, measures and explains them. A scenario with a failed cell or
@@ -147,20 +153,16 @@ fn truths(
         .map(|(drawn, truth)| truth.is_none().then(|| Trial::new(&drawn.cell)))
         .collect();
     loop {
-        let mut wanted: Vec<(usize, Probe)> = Vec::new();
-        let mut cells: Vec<Cell> = Vec::new();
-        for (at, trial) in trials.iter().enumerate() {
-            for (probe, cell) in trial.iter().flat_map(Trial::next) {
-                wanted.push((at, probe));
-                cells.push(cell);
-            }
-        }
-        if cells.is_empty() {
+        let next = |(at, trial): (usize, &Option<Trial<'_>>)| {
+            let probes = trial.iter().flat_map(Trial::next);
+            probes.map(move |probe| (at, probe)).collect::<Vec<_>>()
+        };
+        let wanted: Vec<_> = trials.iter().enumerate().flat_map(next).collect();
+        if wanted.is_empty() {
             break;
         }
-        let results = bench.lab.all(&cells, bench.stop, &mut |_| ());
-        for (((at, probe), cell), result) in wanted.into_iter().zip(&cells).zip(results) {
-            match (figures(cell, result)?, &mut trials[at]) {
+        for (at, probe, figures) in probed(bench, wanted)? {
+            match (figures, &mut trials[at]) {
                 (Some(figures), Some(trial)) => trial.add(probe, figures),
                 (None, trial) => *trial = None,
                 _ => {}
@@ -173,6 +175,57 @@ fn truths(
         }
     }
     Ok(truths)
+}
+
+/// Compares with BBR the paths on which it is advised.
+fn advise(
+    bench: Bench<'_>,
+    part: &[Drawn],
+    kept: &Kept<'_>,
+    outcomes: &mut [Outcome],
+) -> Result<(), Failure> {
+    let advised = outcomes
+        .iter_mut()
+        .filter(|o| o.advises_congestion_control().is_some());
+    let mut open = Vec::new();
+    for outcome in advised {
+        let Some(drawn) = part.iter().find(|drawn| outcome.is_of(drawn)) else {
+            continue;
+        };
+        outcome.bbr = kept.bbr(drawn)?;
+        if outcome.bbr.is_empty() {
+            open.push((outcome, drawn));
+        }
+    }
+    let cells = |(at, (_, drawn)): (usize, &(_, &Drawn))| {
+        let probes = advised::probes(&drawn.cell).into_iter();
+        probes.map(move |probe| (at, probe)).collect::<Vec<_>>()
+    };
+    let wanted: Vec<_> = open.iter().enumerate().flat_map(cells).collect();
+    let mut known: Vec<BTreeMap<Probe, Figures>> = vec![BTreeMap::new(); open.len()];
+    for (at, probe, figures) in probed(bench, wanted)? {
+        known[at].extend(figures.map(|figures| (probe, figures)));
+    }
+    for ((outcome, drawn), known) in open.into_iter().zip(&known) {
+        outcome.bbr = kept.put_bbr(drawn, advised::compared(&drawn.cell, known))?;
+    }
+    Ok(())
+}
+
+/// Runs cells of scenarios, each with its position, and reads their figures; `None` of one that
+/// failed.
+fn probed(
+    bench: Bench<'_>,
+    wanted: Vec<(usize, (Probe, Cell))>,
+) -> Result<Vec<(usize, Probe, Option<Figures>)>, Failure> {
+    let (places, cells): (Vec<_>, Vec<Cell>) = wanted
+        .into_iter()
+        .map(|(at, (probe, cell))| ((at, probe), cell))
+        .unzip();
+    let results = bench.lab.all(&cells, bench.stop, &mut |_| ());
+    let all = places.into_iter().zip(&cells).zip(results);
+    all.map(|(((at, probe), cell), result)| Ok((at, probe, figures(cell, result)?)))
+        .collect()
 }
 
 /// The figures of a cell; `None` if it failed, which is reported.

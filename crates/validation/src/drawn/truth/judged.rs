@@ -182,6 +182,11 @@ pub(in crate::drawn) fn allows(
     allowed.iter().any(is_allowed) && !causes.iter().any(is_cause)
 }
 
+/// Returns true if these shares of goodput, of one seed each, are a relevant effect.
+pub(in crate::drawn) fn is_relevant(shares: &[f64]) -> bool {
+    by_goodput(shares) == Matters::Yes
+}
+
 fn by_goodput(shares: &[f64]) -> Matters {
     let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
     match mean(shares) {

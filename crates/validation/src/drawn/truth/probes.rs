@@ -24,18 +24,20 @@ const PACKETS: (f64, f64) = (150.0, 400.0);
 /// Bits that a cell carries at most, unless its shortest times need more.
 const MAX_BITS: f64 = 1.5e9;
 
-/// A cell of a trial: the load's direction, the removed faults, the seed.
+/// A cell of a trial: the load's direction, the removed faults, another congestion control than
+/// that of the sender, the seed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Probe {
     direction: Direction,
     without: Vec<Fault>,
+    cc: Option<String>,
     seed: u64,
 }
 
 /// Figures read from a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
-    /// Goodput of one flow with the sender's own congestion control, bit/s.
+    /// Goodput of one flow, bit/s.
     pub goodput_bps: f64,
     /// Median RTT of the probes under load less the propagation delay, µs.
     pub added_us: f64,
@@ -47,13 +49,23 @@ impl Probe {
         let of = |seed| Self {
             direction,
             without: without.to_vec(),
+            cc: None,
             seed,
         };
         (1..=SEEDS).map(of).collect()
     }
 
+    /// Cells for all seeds with this congestion control, and all faults.
+    pub(in crate::drawn) fn each_with(direction: Direction, cc: &str) -> Vec<Self> {
+        let mut probes = Self::each_seed(direction, &[]);
+        for probe in &mut probes {
+            probe.cc = Some(cc.to_owned());
+        }
+        probes
+    }
+
     /// Its cell. The seeds differ from that of the Run, and are the same with and without a fault.
-    pub(super) fn cell(&self, of: &Cell) -> Cell {
+    pub(in crate::drawn) fn cell(&self, of: &Cell) -> Cell {
         let mut cell = of.clone();
         for fault in &self.without {
             fault.remove(&mut cell);
@@ -66,7 +78,7 @@ impl Probe {
             kind: TrafficKind::Tcp,
             directions: vec![self.direction],
             flows: 1,
-            cc: None,
+            cc: self.cc.clone(),
             ..cell.traffic
         };
         cell
@@ -118,7 +130,7 @@ impl Figures {
     }
 
     /// Share of the goodput of `better` that this lacks; below 0 if it has more.
-    pub(super) fn lost_against(&self, better: &Self) -> f64 {
+    pub(in crate::drawn) fn lost_against(&self, better: &Self) -> f64 {
         1.0 - self.goodput_bps / better.goodput_bps.max(1.0)
     }
 }

@@ -9,7 +9,7 @@ use pathtwin::{
     format,
 };
 use sys::files::Readers;
-use validation::drawn::{Drawn, outcome::Outcome, truth::Truth};
+use validation::drawn::{Drawn, advised::Bbr, outcome::Outcome, truth::Truth};
 
 /// The folder of stored results, if any, the name of the plan, and scenarios of known truth.
 pub(super) struct Kept<'a> {
@@ -57,6 +57,26 @@ impl<'a> Kept<'a> {
         let text = serde_json::to_vec_pretty(&truth).context("write a truth as JSON")?;
         self.put(drawn, "truth.json", &text)?;
         Ok(truth)
+    }
+
+    /// The effect of BBR on a scenario's path; empty if it is not stored.
+    pub(super) fn bbr(&self, drawn: &Drawn) -> Result<Vec<Bbr>, Failure> {
+        let line = self.known.iter().find(|line| line.is_of(drawn));
+        if let Some(line) = line.filter(|line| !line.bbr.is_empty()) {
+            return Ok(line.bbr.clone());
+        }
+        let Some((file, bytes)) = self.read(drawn, "bbr.json")? else {
+            return Ok(Vec::new());
+        };
+        let bbr = serde_json::from_slice(&bytes).with_context(|| file.display().to_string());
+        bbr.map_err(|e| Failure::new(code::USE, e))
+    }
+
+    /// Stores the effect of BBR on a scenario's path.
+    pub(super) fn put_bbr(&self, drawn: &Drawn, bbr: Vec<Bbr>) -> Result<Vec<Bbr>, Failure> {
+        let text = serde_json::to_vec_pretty(&bbr).context("write the effect of BBR as JSON")?;
+        self.put(drawn, "bbr.json", &text)?;
+        Ok(bbr)
     }
 
     /// The Run of a scenario, if it is stored for the same spec.
@@ -125,7 +145,7 @@ impl<'a> Kept<'a> {
         let same = std::fs::read_to_string(&spec).is_ok_and(|text| drawn.is_of(&text));
         if !same {
             // Files stored for another spec of this name are useless now.
-            for old in ["truth.json", "quick.json", "default.json"] {
+            for old in ["truth.json", "bbr.json", "quick.json", "default.json"] {
                 let _ = std::fs::remove_file(folder.join(format!("{}.{old}", drawn.cell.name)));
             }
             format::file(&spec, Readers::ByUmask, drawn.spec().as_bytes())?;
