@@ -129,7 +129,10 @@ pub fn gather(folders: &[PathBuf]) -> Result<Gathered, LabError> {
 fn files(folders: &[PathBuf]) -> Result<Vec<PathBuf>, LabError> {
     let mut files = Vec::new();
     for folder in folders {
-        let entries = fs::read_dir(folder).map_err(LabError::file("read", folder))?;
+        let entries = fs::read_dir(folder).map_err(|source| SegmentError::Folder {
+            folder: folder.clone(),
+            source,
+        })?;
         for entry in entries {
             let entry = entry.map_err(LabError::file("read", folder))?;
             let name = entry.file_name();
@@ -313,6 +316,19 @@ mod tests {
             error,
             LabError::Segment(SegmentError::OtherSweep { what: "spec", .. })
         ));
+    }
+
+    #[test]
+    fn a_folder_that_does_not_exist_is_named_with_the_remedy() {
+        let folder = tempfile::tempdir().unwrap().path().join("gone");
+        let error = gather(std::slice::from_ref(&folder)).unwrap_err();
+        assert!(matches!(
+            &error,
+            LabError::Segment(SegmentError::Folder { .. })
+        ));
+        let error = error.to_string();
+        assert!(error.contains(&*folder.to_string_lossy()), "{error}");
+        assert!(error.contains("--out"), "{error}");
     }
 
     #[test]

@@ -7,6 +7,14 @@ use model::units::Seed;
 /// Error running or combining segments.
 #[derive(Debug, thiserror::Error)]
 pub enum SegmentError {
+    /// A folder of results cannot be read.
+    #[error("cannot read {}: {}; name the folders of --out", folder.display(), model::text::Value::from(source))]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
     /// The first line of a file is not the header of a segment.
     #[error("{} does not begin like the file of a segment: {source}", file.display())]
     Header {

@@ -20,24 +20,24 @@ use super::Format;
   pathtwin lab accuracy --fixes 40 --out fixes  (changes by fix on 40 paths of the corpus; resumes)
   pathtwin lab accuracy --captures FILE     (policers named from captures of bench/policing)
 
-Exit codes: 0 success, 3 something is missing, 4 a run failed.")]
+Exit codes: 0 success, 2 wrong arguments or files, 3 something is missing, 4 a run failed.")]
 pub struct Accuracy {
     /// Number of random paths
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", value_parser = at_least_one, default_value_t = 64)]
     pub paths: usize,
     /// Seed of the random paths
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub draw: u64,
     /// Check the coverage of the intervals instead of the errors, over this many seeds
-    #[arg(long, value_name = "SEEDS")]
+    #[arg(long, value_name = "SEEDS", value_parser = at_least_one)]
     pub coverage: Option<usize>,
     /// Check the verdicts of compare instead of the errors, on this many pairs of runs of the
     /// default plan of each kind: without a change, with 5 % less capacity, with 5 ms more buffer
-    #[arg(long, value_name = "N", conflicts_with = "coverage")]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "coverage")]
     pub pairs: Option<usize>,
     /// Check twins instead of the errors, on this many random paths: fitted to cubic and UDP alone,
     /// then asked for bbr, eight flows, shapers, a larger buffer and a small MTU
-    #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs"])]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with_all = ["coverage", "pairs"])]
     pub twins: Option<usize>,
     /// With --twins: the kind of paths. With `beyond` and `profiles`, bbr is measured for the fit,
     /// too
@@ -46,11 +46,11 @@ pub struct Accuracy {
     /// Check explain instead of the errors, on this many drawn scenarios whose true causes are
     /// derived (docs/drawn.md). Draws below 1000 are for training, below 1003 for calibration,
     /// others for evaluation
-    #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs", "twins"])]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with_all = ["coverage", "pairs", "twins"])]
     pub causes: Option<usize>,
     /// Check fix instead of the errors, on this many lab paths of the corpus: its changes, and
     /// their effect with another seed (docs/fix.md)
-    #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs", "twins", "causes"])]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with_all = ["coverage", "pairs", "twins", "causes"])]
     pub fixes: Option<usize>,
     /// With --fixes: the folder of the corpus
     #[arg(long, value_name = "DIR", default_value = "corpus", requires = "fixes")]
@@ -58,11 +58,11 @@ pub struct Accuracy {
     /// Check the segment that explain names instead of the errors, on this many drawn paths of two
     /// lines in series with a third point between them (docs/reference/third.md), with the quick
     /// plan
-    #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs", "twins", "causes"])]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with_all = ["coverage", "pairs", "twins", "causes"])]
     pub segments: Option<usize>,
     /// Check watch instead of the errors, on this many drawn paths, of which three of five change
     /// once (docs/reference/watch.md)
-    #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs", "twins", "causes", "fixes", "segments"])]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with_all = ["coverage", "pairs", "twins", "causes", "fixes", "segments"])]
     pub watch: Option<usize>,
     /// Check what twin takes for a policer instead of the errors, on the captures of this file,
     /// written by bench/policing (docs/accuracy.md). The table is of the half for evaluation
@@ -82,7 +82,7 @@ pub struct Accuracy {
     #[arg(long, value_name = "FILE", requires = "causes")]
     pub truths: Option<PathBuf>,
     /// With --pairs: runs without a change, and half as many of each kind with one
-    #[arg(long, value_name = "N", default_value_t = 33)]
+    #[arg(long, value_name = "N", value_parser = at_least_one, default_value_t = 33)]
     pub runs: usize,
     /// Write every run, and every comparison, to this folder; with --pairs, --twins, --causes,
     /// --fixes and --watch, reuse those that exist
@@ -94,6 +94,12 @@ pub struct Accuracy {
     /// Output format of --twins, --causes, --fixes and --captures: tables, or one line a path
     #[arg(long, value_enum, default_value_t = Format::Text, conflicts_with_all = ["coverage", "pairs"])]
     pub output: Format,
+}
+
+/// A number of paths or seeds: without any there is no result.
+fn at_least_one(text: &str) -> Result<usize, String> {
+    let count: NonZeroUsize = text.parse().map_err(|_| "a number from 1 on".to_owned())?;
+    Ok(count.get())
 }
 
 /// Scenarios of a draw: `27`, or `100-160` with both ends.
