@@ -144,6 +144,9 @@ pub struct ObservedSocket {
     /// Share of application-limited samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub app_limited: Option<f64>,
+    /// Share of the samples with no unsent data (Linux 4.6).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all_sent: Option<f64>,
     /// Rest of the busy time: limited by the congestion window, pacing, or the application.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwnd_limited: Option<f64>,
@@ -255,6 +258,8 @@ pub enum Figure {
     CwndLimited,
     /// [`ObservedSocket::app_limited`].
     AppLimited,
+    /// [`ObservedSocket::all_sent`].
+    AllSent,
     /// [`ObservedSocket::busy`].
     Busy,
     /// [`ObservedSocket::receive_buffer_used`].

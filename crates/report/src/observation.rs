@@ -123,6 +123,7 @@ fn because(socket: &ObservedSocket) -> String {
             None => format!("{} of busy time, no retransmissions", percent(value)),
         },
         Figure::AppLimited => format!("{} of samples application-limited", percent(value)),
+        Figure::AllSent => format!("nothing unsent in {} of samples", percent(value)),
         Figure::Busy => format!("data to send {} of the time", percent(value)),
         Figure::ReceiveBufferUsed => format!("{} of the buffer unread", percent(value)),
         Figure::PacingLimitUsed => format!("{} of the limit used", percent(value)),

@@ -74,6 +74,7 @@ pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
         rwnd_limited,
         sndbuf_limited,
         app_limited: flow::app_limited(&deliveries),
+        all_sent: all_sent(samples),
         cwnd_limited: rwnd_limited
             .zip(sndbuf_limited)
             .map(|(rwnd, sndbuf)| flow::cwnd_limited(rwnd, sndbuf)),
@@ -98,6 +99,13 @@ pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
 /// Bytes over a span as bit/s; unknown if no time has passed.
 fn rate(bytes: Option<u64>, span_us: u64) -> Option<f64> {
     flow::rate_bps(bytes? as f64, span_us as f64)
+}
+
+/// Share of the samples without unsent data.
+fn all_sent(samples: &[Sample]) -> Option<f64> {
+    let unsent: Vec<u32> = samples.iter().filter_map(|s| s.unsent_bytes).collect();
+    let none = unsent.iter().filter(|&&bytes| bytes == 0).count();
+    (!unsent.is_empty()).then(|| none as f64 / unsent.len() as f64)
 }
 
 fn middle(samples: &[Sample], value: impl Fn(&Sample) -> Option<f64>) -> Option<f64> {

@@ -11,6 +11,8 @@ pub(super) struct Sample {
     pub(super) rtt_us: Option<u32>,
     pub(super) delivery_rate_bytes_s: Option<u64>,
     pub(super) app_limited: bool,
+    /// Data in the send queue that was not sent yet, bytes.
+    pub(super) unsent_bytes: Option<u32>,
     /// Share of the receive buffer filled with data that the application has not read.
     pub(super) unread: Option<f64>,
     pub(super) counters: Counters,
@@ -40,6 +42,7 @@ impl Sample {
             rtt_us: Some(info.rtt_us).filter(|&us| us > 0),
             delivery_rate_bytes_s: info.delivery_rate_bytes_s.filter(|&rate| rate > 0),
             app_limited: info.delivery_rate_app_limited,
+            unsent_bytes: info.notsent_bytes,
             unread: unread(socket),
             counters: Counters {
                 acked: info.bytes_acked,

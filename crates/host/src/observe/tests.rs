@@ -140,6 +140,23 @@ fn an_application_that_gives_little_is_the_limit() {
     assert_eq!(trickle.because.figure, Figure::AppLimited);
 }
 
+/// Bug: iperf3 3.18 sends 10 Mbit/s as bursts of 128 kB. Of 104 ms, 66 were busy, most of them
+/// after all was sent, and the congestion window was called the limit.
+#[test]
+fn an_application_that_writes_bursts_is_the_limit() {
+    let with = |every: u64| {
+        seen(|second, _, info| {
+            busy(second, info);
+            info.busy_time_us = Some(second * SECOND * 2 / 3);
+            info.notsent_bytes = Some(if second % every == 0 { 65_536 } else { 0 });
+        })
+    };
+    let bursts = with(4);
+    assert_eq!(bursts.verdict, Verdict::Application);
+    assert_eq!(bursts.because.figure, Figure::AllSent);
+    assert_eq!(with(1).verdict, Verdict::LossOrPath);
+}
+
 #[test]
 fn a_pacing_rate_limits_a_sender_that_reaches_it() {
     let with = |rate| {
@@ -314,6 +331,7 @@ proptest! {
             info.rtt_us = short[0];
             info.min_rtt_us = Some(short[1]);
             info.delivery_rate_app_limited = flag;
+            info.notsent_bytes = Some(short[3] % 3).filter(|_| flag);
             socket.receive_queue_bytes = short[2];
             socket.memory = Some(SocketMemory { receive_limit_bytes: short[3], ..SocketMemory::default() });
             socket.info = Some(info);
@@ -321,7 +339,7 @@ proptest! {
         }
         for s in watch.observation(None).sockets {
             let shares = [s.retransmission_rate, s.busy, s.rwnd_limited, s.sndbuf_limited,
-                s.app_limited, s.cwnd_limited, s.receive_buffer_used];
+                s.app_limited, s.all_sent, s.cwnd_limited, s.receive_buffer_used];
             for share in shares.into_iter().flatten() {
                 prop_assert!((0.0..=1.0).contains(&share), "{s:?}");
             }

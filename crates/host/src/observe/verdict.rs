@@ -114,6 +114,11 @@ fn sender(socket: &ObservedSocket) -> (Verdict, Because) {
         let reason = because(Figure::AppLimited, Some(limited), MOSTLY);
         return (Verdict::Application, reason);
     }
+    // An application that writes bursts is busy while the last of a burst is in flight.
+    if let Some(share) = socket.all_sent.filter(|&share| share > MOSTLY) {
+        let reason = because(Figure::AllSent, Some(share), MOSTLY);
+        return (Verdict::Application, reason);
+    }
     let reason = because(Figure::CwndLimited, socket.cwnd_limited, CWND_AT_LEAST);
     (Verdict::LossOrPath, reason)
 }
