@@ -5,6 +5,7 @@
 
 mod drift;
 mod error;
+mod lines;
 mod start;
 
 use std::{
@@ -41,6 +42,7 @@ pub use error::DaemonError;
 pub use start::Start;
 
 use drift::Comparison;
+use lines::{postponed, uncounted};
 use start::{runs, served, service};
 
 /// Watches until the stop flag is set.
@@ -268,13 +270,16 @@ impl Daemon<'_> {
         let (now, work) = (Moment::now(), job.work);
         match result {
             Ok((mut measured, run)) => {
-                let run = self.store(&path, &mut measured, &run);
+                let place = self.store(&path, &mut measured, &run);
                 (self.log)(&text!(
                     "{path}: {work} measured: {run}",
                     path = &path.name,
                     work = work.text(),
-                    run = run
+                    run = place
                 ));
+                if let Some(text) = uncounted(&path.name, &run) {
+                    (self.log)(&text);
+                }
                 self.watcher.measured(job, measured, now, &mut self.random);
             }
             // All that was reserved stays charged.
@@ -375,14 +380,4 @@ impl Daemon<'_> {
         }
         self.keep(false).map(|_| ())
     }
-}
-
-/// The line of the log about a postponed measurement.
-fn postponed(path: &str, work: Work, why: &Postponed) -> Text {
-    text!(
-        "{path}: {work} postponed: {why}",
-        path = path,
-        work = work.text(),
-        why = why.text()
-    )
 }

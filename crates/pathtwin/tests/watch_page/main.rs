@@ -70,7 +70,7 @@ fn loaded(config: &Path, folder: &Path, state_folder: &Path) -> Running {
             return running;
         }
     }
-    panic!("no load was valid");
+    panic!("no load was valid: {}", path());
 }
 
 /// The response to a request by a name of the host.

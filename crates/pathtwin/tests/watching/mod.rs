@@ -18,11 +18,14 @@ pub(crate) fn state(folder: &Path) -> Option<Value> {
     Some(serde_json::from_slice(&text).expect("a state is whole at any time"))
 }
 
+/// A config with the host's own congestion control: ordinary users may not use every one, such as
+/// cubic where the kernel was built with bbr as its default.
 pub(crate) fn config(folder: &Path, server: &Server, key: &Path, more: &str) -> std::path::PathBuf {
     let file = folder.join("watch.toml");
     let text = format!(
         "state = {:?}\nstore = {:?}\n{more}\n[[path]]\nname = \"loop\"\nhost = \"{}\"\nkey = {:?}\n\
-         probe = \"10s\"\nload_bytes = \"40MB\"\nmetered = \"no\"\nrate = \"10gbit\"\n",
+         probe = \"10s\"\nload_bytes = \"40MB\"\nmetered = \"no\"\nrate = \"10gbit\"\n\
+         cc = [\"default\"]\n",
         folder.join("state"),
         folder.join("history.db"),
         server.address,

@@ -162,7 +162,7 @@ pub(super) const PATH: &[Key] = &[
     (
         "cc",
         "[\"cubic\"]",
-        "congestion controls of the short loads",
+        "congestion controls of the short loads; `default` is the host's own",
     ),
     (
         "rate",
