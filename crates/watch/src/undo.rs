@@ -149,9 +149,17 @@ mod tests {
         }
     }
 
+    /// A folder as a watch makes it. One by the umask of an ordinary user of Debian may be written
+    /// by that user's group, and is refused.
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        folder
+    }
+
     #[test]
     fn a_request_round_trips_and_can_be_withdrawn() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         assert_eq!(read(folder.path()).unwrap(), None);
         assert_eq!(read(&folder.path().join("none")).unwrap(), None);
         write(folder.path(), Some(&request())).unwrap();
@@ -163,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_request_of_others_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let file = folder.path().join(REQUEST);
         let mode = |path: &Path, mode| {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -191,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_request_that_is_not_renewed_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         write(folder.path(), Some(&request())).unwrap();
         let is_old = || matches!(read(folder.path()), Err(RequestError::Old(_)));
         for (forward, back_s) in [(false, 25 * 3600), (true, 3600)] {
@@ -209,7 +217,7 @@ mod tests {
 
     #[test]
     fn links_and_other_files_are_no_requests() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let (file, elsewhere) = (folder.path().join(REQUEST), folder.path().join("elsewhere"));
         write(folder.path(), Some(&request())).unwrap();
         fs::rename(&file, &elsewhere).unwrap();
