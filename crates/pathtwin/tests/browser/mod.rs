@@ -181,10 +181,14 @@ impl Browser {
     /// Asserts that the page fits the window and passes the accessibility checker.
     pub fn accessible(&mut self, name: &str, viewport: Viewport) {
         let wide = self.value("document.documentElement.scrollWidth").as_u64();
-        assert!(
-            wide.unwrap() <= u64::from(viewport.width),
-            "{name}: {wide:?} pixels"
-        );
+        if wide.unwrap() > u64::from(viewport.width) {
+            let what = self.value(
+                "[...document.querySelectorAll('body *')]
+                    .filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth)
+                    .map(e => `${e.tagName}.${e.className} ${e.textContent.slice(0, 40)}`).join(' | ')",
+            );
+            panic!("{name}: {wide:?} pixels: {what}");
+        }
         self.value("document.querySelectorAll('details').forEach(d => { d.open = true })");
         self.value(&format!("{}; 1", axe()));
         let found = self.value(

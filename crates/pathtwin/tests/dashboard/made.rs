@@ -193,7 +193,11 @@ fn add(store: &Path, files: &[PathBuf], labels: &[&str]) {
 pub(super) fn made() -> Dashboard {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
     let make = || {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dashboard");
+        // As long as where a home directory may be: it is shown on the page, and made a phone's too
+        // wide.
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join("dashboard")
+            .join("of-a-user-whose-history-is-far-below-the-home-directory");
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder");
         let store = folder.join("history.db");
