@@ -24,7 +24,7 @@ rate = "40mbit"
 [traffic]
 cc = "cubic"
 [matrix]
-"path.queue" = ["fifo", "fq_codel", "codel", "pie", "cake"]
+"path.queue" = ["fifo", "fq_codel", "codel", "cake"]
 tunnel = ["none", "wireguard"]
 engine = ["device", "chain"]
 "#;
@@ -60,7 +60,7 @@ fn without_loss_both_engines_give_the_same_figures() {
     let (_folder, path) = spec(QUEUES);
     let rows = rows(&path, &[]);
     let pairs = pairs(&rows);
-    assert_eq!(pairs.len(), 10);
+    assert_eq!(pairs.len(), 8);
     for [device, chain] in pairs {
         for (name, near) in [
             ("goodput_mbps", 0.005),
@@ -87,14 +87,15 @@ repeats = 24
 [path]
 rtt = "20ms"
 rate = "40mbit"
-queue = "dualpi2"
 [traffic]
 cc = "cubic"
 [matrix]
+"path.queue" = ["dualpi2", "pie"]
 engine = ["device", "chain"]
 "#;
 
-/// Bug: one seed was compared, and moved by 5 % when all events of a cell moved by 256 ns.
+/// Bug: one seed was compared, and moved by 5 % when all events of a cell moved by 256 ns. One of
+/// pie beside WireGuard moved by 19 % on an image of another compiler.
 #[test]
 fn with_a_queue_that_drops_at_random_medians_over_seeds_are_the_same() {
     if !patched(PATCH) {
@@ -102,15 +103,20 @@ fn with_a_queue_that_drops_at_random_medians_over_seeds_are_the_same() {
     }
     let (_folder, path) = spec(RANDOM);
     let rows = rows(&path, &[]);
-    for (name, near) in [("goodput_mbps", 0.005), ("tcp_rtt_p50_ms", 0.05)] {
-        let [device, chain] = ["device", "chain"].map(|engine| {
-            let own = rows.iter().filter(|row| row["factors"]["engine"] == engine);
-            let values: Vec<f64> = own.map(|row| figure(row, name)).collect();
-            assert_eq!(values.len(), 24);
-            stats::median(&values).expect("a median")
-        });
-        let apart = (device / chain - 1.0).abs();
-        assert!(apart <= near, "{name}: {device} and {chain}");
+    for queue in ["dualpi2", "pie"] {
+        for (name, near) in [("goodput_mbps", 0.005), ("tcp_rtt_p50_ms", 0.05)] {
+            let [device, chain] = ["device", "chain"].map(|engine| {
+                let of = |factor: &str, row: &Value| row["factors"][factor].clone();
+                let own = rows
+                    .iter()
+                    .filter(|row| of("engine", row) == engine && of("path.queue", row) == queue);
+                let values: Vec<f64> = own.map(|row| figure(row, name)).collect();
+                assert_eq!(values.len(), 24);
+                stats::median(&values).expect("a median")
+            });
+            let apart = (device / chain - 1.0).abs();
+            assert!(apart <= near, "{queue}, {name}: {device} and {chain}");
+        }
     }
 }
 
