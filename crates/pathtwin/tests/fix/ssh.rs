@@ -3,9 +3,12 @@
 use crate::guest::{LOSSY, UNDO, in_lab};
 
 /// The server is that of OpenWrt, the client OpenSSH's with its defaults. It starts in the
-/// namespace of the far end by the program in place of ssh, which the client then replaces.
+/// namespace of the far end by the program in place of ssh, which the client then replaces. Files
+/// that the host's ssh_config includes, as in Debian 13, belong to a root that an ordinary user's
+/// guest does not know, and are refused by the client.
 const LOGINS: &str = r#"
 mount -t tmpfs -o mode=700 none /root && mkdir -m 700 /root/.ssh
+[ ! -d /etc/ssh ] || mount -t tmpfs none /etc/ssh
 ssh-keygen -q -t ed25519 -N '' -f /root/.ssh/id_ed25519
 cp /root/.ssh/id_ed25519.pub /root/.ssh/authorized_keys
 dropbearkey -t ed25519 -f /tmp/host-key 2>&1 | sed -n 's/^ssh-/far &/p' >/root/.ssh/known_hosts
