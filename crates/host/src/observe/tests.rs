@@ -331,7 +331,7 @@ proptest! {
             info.rtt_us = short[0];
             info.min_rtt_us = Some(short[1]);
             info.delivery_rate_app_limited = flag;
-            info.notsent_bytes = Some(short[3] % 3).filter(|_| flag);
+            info.notsent_bytes = flag.then_some(short[3] % 3);
             socket.receive_queue_bytes = short[2];
             socket.memory = Some(SocketMemory { receive_limit_bytes: short[3], ..SocketMemory::default() });
             socket.info = Some(info);
