@@ -111,8 +111,10 @@ fn the_pinned_package_is_known_by_its_hash_on_a_host_without_the_keys_of_the_arc
     assert_eq!(pool::kept(&right, &folder), Some(got.clone()));
 
     std::fs::remove_file(got).unwrap();
-    // The reason is apt's: "Hash Sum mismatch" of 2.6, "Undetermined Error" of 3.0.
     let error = get(&package("00".repeat(32))).unwrap_err().to_string();
+    // Of apt 2.6 and 3.0.
+    let reasons = ["Hash Sum mismatch", "Undetermined Error"];
+    assert!(reasons.iter().any(|r| error.contains(r)), "{error}");
     assert!(error.contains("downloading the pinned source"), "{error}");
     assert!(error.contains(&pool::file_name(&right)), "{error}");
     assert_eq!(folder.read_dir().unwrap().count(), 0);
