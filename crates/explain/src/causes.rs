@@ -35,6 +35,7 @@ mod relayed_path;
 mod reordering;
 mod segment;
 mod send_buffer;
+mod shallow_queue;
 mod shared_line;
 mod udp_socket_drops;
 mod udp_throttled;
@@ -78,6 +79,7 @@ pub fn registry() -> &'static [&'static Cause] {
         &udp_throttled::CAUSE,
         &policer::CAUSE,
         &reordering::CAUSE,
+        &shallow_queue::CAUSE,
         &random_loss::CAUSE,
         &jitter::CAUSE,
         &per_flow_cap::CAUSE,

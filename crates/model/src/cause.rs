@@ -58,6 +58,7 @@ codes! {
     RELAYED_PATH "relayed-path"
     REORDERING "reordering"
     SEND_BUFFER "send-buffer"
+    SHALLOW_QUEUE "shallow-queue"
     SHARED_LINE "shared-line"
     UDP_SOCKET_DROPS "udp-socket-drops"
     UDP_THROTTLED "udp-throttled"

@@ -1,4 +1,4 @@
-//! Ends of slow start, by the sender's counters.
+//! Slow start, by the sender's counters.
 
 use super::{DirectionView, Load};
 
@@ -34,5 +34,29 @@ impl DirectionView<'_> {
             })
         };
         self.samples_of(load).into_iter().filter_map(of).collect()
+    }
+
+    /// Segments of a load that its host sent again, and those delivered with a mark of congestion,
+    /// the median over the samples: of the whole load, slow start included, which its window of
+    /// time leaves out (`TcpRetransSegs`, RFC 4022; `TcpExtTCPDeliveredCE`, Linux 4.18). `None` if
+    /// the counters were not read.
+    pub fn signals(&self, load: &Load) -> Option<f64> {
+        let again = self.counted(load, "TcpRetransSegs")?;
+        let marked = self.counted(load, "TcpExtTCPDeliveredCE");
+        Some(again + marked.unwrap_or(0.0))
+    }
+
+    /// Segments of a load that its host sent for the first time, slow start included, the median
+    /// over the samples (`TcpExtTCPOrigDataSent`, Linux 3.14). `None` if the counter was not read.
+    pub fn sent_segments(&self, load: &Load) -> Option<f64> {
+        self.counted(load, "TcpExtTCPOrigDataSent")
+    }
+
+    /// A counter of the sender's kernel, the median over the samples of a load.
+    fn counted(&self, load: &Load, name: &str) -> Option<f64> {
+        let (sender, name) = (self.sender(), format!("nstat.{name}"));
+        let of = |sample| sender.evidence(sample)?.counter(&name).map(|n| n as f64);
+        let each: Vec<f64> = self.samples_of(load).into_iter().filter_map(of).collect();
+        stats::median(&each)
     }
 }

@@ -19,7 +19,11 @@ pub(super) const CAUSE: Cause = Cause {
     severity: Severity::Low,
     needs: &[],
     masked_by: &[],
-    depends_on: &[CauseCode::RANDOM_LOSS, CauseCode::JITTER],
+    depends_on: &[
+        CauseCode::SHALLOW_QUEUE,
+        CauseCode::RANDOM_LOSS,
+        CauseCode::JITTER,
+    ],
     test: Test::Direction(test),
     remedy: Remedies {
         on: On::Sender,

@@ -23,6 +23,7 @@ pub(super) const CAUSE: Cause = Cause {
     needs: &[Need::Tcp],
     masked_by: &[],
     depends_on: &[
+        CauseCode::SHALLOW_QUEUE,
         CauseCode::RANDOM_LOSS,
         CauseCode::JITTER,
         CauseCode::SEND_BUFFER,

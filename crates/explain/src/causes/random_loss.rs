@@ -12,6 +12,7 @@ use model::{
     text,
 };
 
+pub(super) use self::seen::exceeds;
 use self::seen::{Events, From, loss};
 use super::{FULL, no_capacity, others::may_have_dropped, percent, rate, time, whole};
 use crate::{
@@ -197,6 +198,7 @@ fn test(dir: &DirectionView) -> Verdict {
     let verdict = match from {
         From::Udp => verdict,
         From::Tcp => verdict.masked_by(&[
+            CauseCode::SHALLOW_QUEUE,
             CauseCode::POLICER,
             CauseCode::REORDERING,
             CauseCode::RECEIVE_WINDOW,

@@ -1,6 +1,9 @@
 //! Send buffers that are too small.
 
-use analysis::view::{DirectionView, Host, Load};
+use analysis::{
+    models,
+    view::{DirectionView, Host, Load},
+};
 use model::{
     findings::{EvidenceItem, Severity, Value},
     remedy::{Action, Buffer},
@@ -10,7 +13,7 @@ use model::{
 use super::{
     FULL, bytes,
     limited::{self, Limited},
-    percent, rate,
+    percent, rate, time,
 };
 use crate::{
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
@@ -64,7 +67,10 @@ fn actions(scope: &Scope) -> Vec<Action> {
 fn test(dir: &DirectionView) -> Verdict {
     let mut limited = match limited::by(dir, text!("send buffer"), |l| l.sndbuf_limited) {
         Ok(limited) => limited,
-        Err(verdict) => return full(dir).or_else(|| beside(dir)).unwrap_or(verdict),
+        Err(verdict) => {
+            let found = full(dir).or_else(|| beside(dir)).or_else(|| small(dir));
+            return found.unwrap_or(verdict);
+        }
     };
     limited.in_flight();
     limited.needs(dir, text!("required bytes in flight"));
@@ -164,6 +170,49 @@ fn maximum(dir: &DirectionView) -> Option<EvidenceItem> {
 fn max_send_buffer(host: &Host) -> Option<f64> {
     let [_, _, max] = host.facts.sysctl_triple("net.ipv4.tcp_wmem")?;
     Some(max as f64)
+}
+
+/// Detects a host whose largest send buffer is smaller than the path needs, where no other
+/// congestion control carries more: then it limits both, whatever the kernel counts. A buffer of one
+/// packet of segmentation offload is never full while a write waits.
+fn small(dir: &DirectionView) -> Option<Verdict> {
+    let load = dir.default_load()?;
+    let filled = dir.utilization(&load).filter(|filled| *filled < FULL)?;
+    let base_us = dir.view.base_us()?;
+    let needed = models::needed_bytes(dir.payload_capacity_bps(&load)?, base_us / 1e6);
+    let max = max_send_buffer(&dir.sender()).filter(|max| *max < needed)?;
+    let loads = dir.single_loads();
+    let others: Vec<&Load> = loads.iter().filter(|l| l.cc != load.cc).collect();
+    let fastest = others.iter().map(|l| l.goodput_bps).reduce(f64::max)?;
+    if fastest > SAME * load.goodput_bps {
+        return None;
+    }
+    let mut evidence: Vec<EvidenceItem> = maximum(dir).map(Figure::decisive).into_iter().collect();
+    evidence.push(
+        figure(text!("required bytes in flight"), Value::Bytes(needed)).formula(text!(
+            "rate * RTT = {capacity} * {rtt}",
+            capacity = rate(dir.payload_capacity_bps(&load)?),
+            rtt = time(base_us)
+        )),
+    );
+    evidence.push(figure(text!("goodput"), Value::Bps(load.goodput_bps)).samples(&load.samples));
+    for other in others {
+        let name = text!("goodput of {cc}", cc = &other.cc);
+        evidence.push(figure(name, Value::Bps(other.goodput_bps)).samples(&other.samples));
+    }
+    let text = text!(
+        "the sender's buffer may hold {max}, the path {needed}: TCP reaches {filled} of the path's capacity with any congestion control",
+        max = bytes(max),
+        needed = bytes(needed),
+        filled = percent(filled)
+    );
+    let far_smaller = max < needed / 2.0;
+    let clean = load.loss().is_some_and(|p| p < 1e-3);
+    Some(confirmed(
+        Strength::of(&[far_smaller, clean]),
+        text,
+        evidence,
+    ))
 }
 
 /// Detects a buffer that is always full although the kernel counts no time limited by it: the

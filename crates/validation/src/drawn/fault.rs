@@ -95,8 +95,13 @@ impl Fault {
             ),
             Self::TunnelMtu => (&[CauseCode::FRAGMENTATION], &[]),
             Self::Neighbours(_) => (&[CauseCode::SHARED_LINE], &[]),
+            // Their cost depends on the sender, as that of loss.
+            Self::ShortBuffer(_) | Self::QueueManagement(_) => (
+                &[CauseCode::SHALLOW_QUEUE],
+                &[CauseCode::FAR_END_LIMIT, CauseCode::CC_ON_WRONG_HOST],
+            ),
             // No rule names these: the correct result is no cause, but not CauseCode::HEALTHY.
-            Self::Duplicates(_) | Self::ShortBuffer(_) | Self::QueueManagement(_) => (&[], &[]),
+            Self::Duplicates(_) => (&[], &[]),
         };
         Codes { right, also }
     }

@@ -1,11 +1,13 @@
 //! Result of a scenario: its truth and the findings, as one line.
 
+mod advice;
+
 use std::collections::BTreeSet;
 
-use explain::{judge_with_strength, registry, verdict::Strength};
+use explain::{judge_with_strength, verdict::Strength};
 use model::{
     cause::CauseCode,
-    findings::{Place, RemedyClass, Severity},
+    findings::{Place, Severity},
     net::{Direction, Side},
     run::Run,
 };
@@ -243,29 +245,6 @@ impl Outcome {
         causes.peek().is_some() && !causes.any(placed)
     }
 
-    /// The first finding, if its remedy is another congestion control.
-    pub fn advises_congestion_control(&self) -> Option<&FoundCause> {
-        self.first()
-            .filter(|s| calls_for_congestion_control(&s.code))
-    }
-
-    /// Returns true if the first remedy is another congestion control although no true or allowed
-    /// cause calls for it.
-    pub fn advises_wrong_congestion_control(&self) -> bool {
-        let mut true_codes = self.causes.iter().flat_map(|c| &c.codes).chain(&self.also);
-        self.advises_congestion_control().is_some() && !true_codes.any(calls_for_congestion_control)
-    }
-
-    /// Whether BBR carries relevantly more where it is advised; `None` if it is not advised first,
-    /// or was not measured.
-    pub fn advice_helps(&self) -> Option<bool> {
-        let direction = self.advises_congestion_control()?.direction();
-        let there = |bbr: &&Bbr| direction.is_none_or(|d| d == bbr.direction);
-        let mut measured = self.bbr.iter().filter(there).peekable();
-        measured.peek()?;
-        Some(measured.any(Bbr::helps))
-    }
-
     /// Each asserted code, with flags for a true cause and for the right direction; without allowed
     /// codes.
     pub fn asserted(&self) -> Vec<(&FoundCause, bool)> {
@@ -299,11 +278,6 @@ impl FoundCause {
             Side::Far => Direction::Down,
         }))
     }
-}
-
-fn calls_for_congestion_control(code: &CauseCode) -> bool {
-    let cause = registry().iter().find(|c| c.code == *code);
-    cause.is_some_and(|c| c.remedy.class() == RemedyClass::CongestionControl)
 }
 
 #[cfg(test)]
@@ -354,9 +328,9 @@ pub(super) mod tests {
         }
     }
 
-    const DOWN: Option<Direction> = Some(Direction::Down);
+    pub(super) const DOWN: Option<Direction> = Some(Direction::Down);
     const UP: Option<Direction> = Some(Direction::Up);
-    const LOSS: Fault = Fault::Loss(Direction::Down);
+    pub(super) const LOSS: Fault = Fault::Loss(Direction::Down);
 
     fn judged(faults: &[Fault], found: &[(CauseCode, Option<Direction>, Severity)]) -> Judged {
         outcome(faults, found).judged
@@ -407,41 +381,15 @@ pub(super) mod tests {
 
     #[test]
     fn causes_without_a_rule_need_no_finding() {
-        let short = Fault::ShortBuffer(Direction::Up);
-        assert_eq!(judged(&[short], &[]), Judged::Right);
+        let twice = Fault::Duplicates(Direction::Up);
+        assert_eq!(judged(&[twice], &[]), Judged::Right);
         assert_eq!(
-            judged(&[short], &[(CauseCode::HEALTHY, None, Severity::Info)]),
+            judged(&[twice], &[(CauseCode::HEALTHY, None, Severity::Info)]),
             Judged::CalledHealthy
         );
         assert_eq!(
-            judged(&[short], &[(CauseCode::RANDOM_LOSS, UP, Severity::High)]),
+            judged(&[twice], &[(CauseCode::RANDOM_LOSS, UP, Severity::High)]),
             Judged::WrongCause
         );
-    }
-
-    #[test]
-    fn bbr_against_a_short_window_is_wrong_advice() {
-        let window = Fault::ReceiveBuffer(Side::Near);
-        let found = [(CauseCode::RANDOM_LOSS, DOWN, Severity::High)];
-        assert!(outcome(&[window], &found).advises_wrong_congestion_control());
-        assert!(!outcome(&[LOSS], &found).advises_wrong_congestion_control());
-    }
-
-    #[test]
-    fn advice_is_judged_by_its_effect_in_its_direction() {
-        let bbr = |direction, share: f64| Bbr {
-            direction,
-            against: "cubic".to_owned(),
-            share: vec![share, share],
-        };
-        let short = Fault::ShortBuffer(Direction::Down);
-        let mut outcome = outcome(&[short], &[(CauseCode::RANDOM_LOSS, DOWN, Severity::High)]);
-        assert_eq!(outcome.advice_helps(), None, "not measured");
-        outcome.bbr = vec![bbr(Direction::Down, 0.0), bbr(Direction::Up, 0.5)];
-        assert_eq!(outcome.advice_helps(), Some(false));
-        outcome.bbr[0] = bbr(Direction::Down, 0.5);
-        assert_eq!(outcome.advice_helps(), Some(true));
-        outcome.found.clear();
-        assert_eq!(outcome.advice_helps(), None, "not advised");
     }
 }

@@ -45,6 +45,17 @@ pub(super) struct Events {
     segments: f64,
 }
 
+/// Returns true if TCP loses more often, `events` times in `segments`, than datagrams sent evenly
+/// below the capacity, beyond chance: its bursts are lost, as by a policer or a short queue, and not
+/// packets at random. If all packets have the same chance, each loss is one of TCP's with the share
+/// of its segments (the conditional test of two Poisson means, Przyborowski and Wilenski, Biometrika
+/// 1940).
+pub(in super::super) fn exceeds(events: usize, segments: f64, below: &Datagrams) -> bool {
+    let losses = events as u64 + below.loss_runs.round() as u64;
+    let share = segments / (segments + below.sent);
+    stats::binomial_tail(events as u64, losses, share).is_some_and(|p| p < CHANCE)
+}
+
 impl Events {
     /// `None` if they were not observed individually, or if no full queue is known to distinguish
     /// them from overflow.
@@ -58,16 +69,6 @@ impl Events {
             rate: steady.event_rate()?,
             segments: steady.segments,
         })
-    }
-
-    /// Returns true if TCP loses more often than datagrams sent evenly below the capacity, beyond
-    /// chance: its bursts are lost, as by a policer or a short queue, and not packets at random. If
-    /// all packets have the same chance, each loss is one of TCP's with the share of its segments
-    /// (the conditional test of two Poisson means, Przyborowski and Wilenski, Biometrika 1940).
-    fn exceed(&self, below: &Datagrams) -> bool {
-        let losses = self.all as u64 + below.loss_runs.round() as u64;
-        let share = self.segments / (self.segments + below.sent);
-        stats::binomial_tail(self.all as u64, losses, share).is_some_and(|p| p < CHANCE)
     }
 
     /// Returns true if TCP lost packets without congestion.
@@ -114,7 +115,7 @@ pub(super) fn loss(
     if below.loss_runs >= MIN_LOST && dir.overflow_below().is_none() {
         return Ok((below.loss_events(), From::Udp));
     }
-    if let Some(events) = events.filter(|e| e.exceed(below)) {
+    if let Some(events) = events.filter(|e| exceeds(e.all, e.segments, below)) {
         return Err(ruled_out(text!(
             "TCP loses packets {all} times in {segments} segments, UDP at up to {below} {lost} times in {sent} datagrams: the losses come with TCP's bursts",
             all = events.all,
@@ -197,34 +198,27 @@ pub(super) fn loss(
 mod tests {
     use super::*;
 
-    fn exceeds(all: usize, segments: f64, loss_runs: f64, sent: f64) -> bool {
-        let events = Events {
-            empty: all,
-            hidden: false,
-            all,
-            rate: all as f64 / segments,
-            segments,
-        };
-        events.exceed(&Datagrams {
+    fn beside(loss_runs: f64, sent: f64) -> Datagrams {
+        Datagrams {
             sent,
             loss_runs,
             ..Datagrams::default()
-        })
+        }
     }
 
     /// Bug: behind a policer, TCP lost packets 17 times in 2,133 segments with an empty queue, and
     /// datagrams below its rate never: `random-loss` was found, and BBR advised.
     #[test]
     fn losses_of_tcp_alone_are_not_random() {
-        assert!(exceeds(17, 2_133.0, 0.0, 1_572.0));
-        assert!(exceeds(12, 5_650.0, 1.0, 4_517.0));
+        assert!(exceeds(17, 2_133.0, &beside(0.0, 1_572.0)));
+        assert!(exceeds(12, 5_650.0, &beside(1.0, 4_517.0)));
     }
 
     #[test]
     fn losses_as_frequent_as_those_of_datagrams_may_be_random() {
-        assert!(!exceeds(17, 2_133.0, 12.0, 1_572.0));
+        assert!(!exceeds(17, 2_133.0, &beside(12.0, 1_572.0)));
         // Of 1 %, 100 datagrams lose none with a chance of a third.
-        assert!(!exceeds(17, 2_133.0, 0.0, 100.0));
-        assert!(!exceeds(0, 2_133.0, 0.0, 1_572.0));
+        assert!(!exceeds(17, 2_133.0, &beside(0.0, 100.0)));
+        assert!(!exceeds(0, 2_133.0, &beside(0.0, 1_572.0)));
     }
 }

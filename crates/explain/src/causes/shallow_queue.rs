@@ -1,0 +1,260 @@
+//! Queues that drop before TCP fills the path.
+
+use analysis::{
+    models,
+    view::{DirectionView, Load, Sweep},
+};
+use model::{
+    findings::{EvidenceItem, Severity, Value},
+    remedy::Action,
+    text,
+};
+
+use super::{FULL, below_capacity, bytes, percent, random_loss::exceeds, rate, time, whole};
+use crate::{
+    bound,
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
+    scope::Scope,
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
+};
+
+/// Minimum gain of bbr, which needs no long queue.
+const GAIN: f64 = 1.2;
+/// Gain of bbr that leaves no other explanation.
+const SURE: f64 = 1.5;
+/// Maximum rise of TCP's own RTT as a share of the RTT, in addition to [`MANAGED_US`]: a queue that
+/// TCP fills by more is not shallow.
+const OWN: f64 = 0.3;
+/// Target of common queue management (CoDel: RFC 8289 section 4.3), µs.
+const MANAGED_US: f64 = 5_000.0;
+/// Share of the time from which a window or the application limits a load.
+const LIMITED: f64 = 0.05;
+
+/// Minimum number of loss events after slow start for their rate.
+const MIN_EVENTS: usize = 3;
+/// Ratio of the losses of a whole load to those by the rate after slow start from which slow start
+/// lost more.
+const BURSTS: f64 = 3.0;
+
+pub(super) const CAUSE: Cause = Cause {
+    code: CauseCode::SHALLOW_QUEUE,
+    title: "the bottleneck's queue drops before TCP fills the path",
+    severity: Severity::High,
+    needs: &[Need::Idle, Need::Tcp, Need::Sweep, Need::TcpInfo],
+    masked_by: &[
+        CauseCode::RELAYED_PATH,
+        CauseCode::USERSPACE_TCP_STACK,
+        CauseCode::UDP_SOCKET_DROPS,
+        CauseCode::HOST_QUEUE_DROPS,
+        CauseCode::OFFLOAD_FAULT,
+        CauseCode::MTU_BLACK_HOLE,
+        CauseCode::FRAGMENTATION,
+        CauseCode::CPU_CORE,
+        CauseCode::CPU_SOFTIRQ,
+        CauseCode::CPU_TUNNEL_THREAD,
+        CauseCode::RECEIVE_WINDOW,
+        CauseCode::SEND_BUFFER,
+        CauseCode::APPLICATION_LIMITED,
+        CauseCode::LEFTOVER_SHAPER,
+        CauseCode::SHARED_LINE,
+        CauseCode::BUFFERBLOAT_LOCAL,
+        CauseCode::POLICER,
+        CauseCode::REORDERING,
+        CauseCode::JITTER,
+    ],
+    depends_on: &[],
+    test: Test::Direction(test),
+    remedy: Remedies {
+        on: On::Sender,
+        why: "the sender decides how much it sends at once; the queue itself belongs to whoever runs the bottleneck",
+        actions,
+    },
+    about: "In slow start TCP sends twice as much as the path delivers, and half of its window waits \
+        at the bottleneck. A queue far shorter than the bandwidth-delay product, or queue management \
+        with a target far below the RTT, drops or marks packets while the window is still small. Reno and CUBIC then grow \
+        slowly, over many round trips: on a long path a transfer of some seconds stays far below \
+        the rate. UDP, which is sent evenly, loses nothing below the capacity, so that this is no \
+        random loss; its overload is queued, so that this is no policer; and bbr, which paces its \
+        packets and does not interpret single losses as congestion, gets more. A queue of one \
+        bandwidth-delay product avoids it, divided by the square root of the number of flows where \
+        there are many.",
+    sources: &[
+        "Appenzeller, Keslassy, McKeown: Sizing Router Buffers, SIGCOMM 2004",
+        "RFC 8033 section 4.2, RFC 8289 section 4.4: targets and intervals follow the RTT",
+        models::GROWTH_SOURCE,
+    ],
+};
+
+/// Returns the actions, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    vec![
+        scope.send_with("bbr"),
+        Action::AskProvider {
+            request: text!(
+                "for a queue that holds a bandwidth-delay product at the bottleneck, or for a target of its management that fits the RTT"
+            ),
+        },
+    ]
+}
+
+fn test(dir: &DirectionView) -> Verdict {
+    let (Some(load), Some(base_us), Some(sweep)) =
+        (dir.default_load(), dir.view.base_us(), dir.sweep())
+    else {
+        return undecided(Need::Tcp.missing(), Need::Tcp.settle());
+    };
+    if !models::is_loss_based(&load.cc) {
+        return ruled_out(text!("{cc} is not known to be loss-based", cc = &load.cc));
+    }
+    let (filled, carries) = match below_capacity(dir, &load) {
+        Ok(both) => both,
+        Err(verdict) => return verdict,
+    };
+    if let Some(other) = other_reason(dir, &load, &sweep) {
+        return other;
+    }
+    let rise_us = load.rtt_p95_us.map_or(0.0, |us| us - base_us);
+    if rise_us > OWN * base_us + MANAGED_US {
+        return ruled_out(text!(
+            "TCP's own RTT rises by {own}: it fills a queue",
+            own = time(rise_us)
+        ));
+    }
+    let signals = dir.signals(&load).or(load.retransmits).unwrap_or(0.0);
+    if signals == 0.0 {
+        return ruled_out(text!("TCP loses no packet, and none is marked"));
+    }
+    if may_be_random(dir, &load, &sweep, signals) {
+        return undecided(
+            text!(
+                "TCP loses no more packets in slow start than after it, as at random, and the UDP test was too short to see as few"
+            ),
+            text!("UDP for a minute at half of the path's capacity"),
+        );
+    }
+    let bbr = dir.load_with("bbr");
+    let gain = bbr.as_ref().and_then(|bbr| dir.gain(bbr, &load));
+    let (Some(bbr), Some(gain)) = (bbr, gain) else {
+        return undecided(
+            text!("bbr was not measured, which a short queue does not limit"),
+            text!("the same load alternating with bbr, five times each"),
+        );
+    };
+    if gain < GAIN {
+        return ruled_out(text!(
+            "bbr, which is not affected by single losses, reaches only {gain} times as much",
+            gain = Value::Count(gain)
+        ));
+    }
+    let mut evidence = vec![
+        figure(text!("gain with bbr, measured"), Value::Ratio(gain))
+            .bound(bound::at_least(Value::Ratio(GAIN)))
+            .samples(&bbr.samples)
+            .decisive(),
+        figure(text!("share of the capacity used"), Value::Share(filled))
+            .bound(bound::below(Value::Share(FULL)))
+            .samples(&load.samples),
+        figure(text!("goodput"), Value::Bps(load.goodput_bps)).samples(&load.samples),
+        figure(
+            text!("increase of TCP's own RTT, 95th percentile"),
+            Value::Us(rise_us.max(0.0)),
+        )
+        .bound(bound::at_most(Value::Us(OWN * base_us + MANAGED_US)))
+        .samples(&load.samples),
+        figure(
+            text!("segments sent again or marked, slow start included"),
+            Value::Count(signals),
+        )
+        .end(dir.sender().side)
+        .samples(&load.samples),
+        figure(
+            text!("UDP loss events below capacity"),
+            Value::Count(sweep.below.loss_runs),
+        )
+        .bound(text!(
+            "none in {sent} datagrams at up to {below}",
+            sent = whole(sweep.below.sent),
+            below = rate(sweep.below_bps)
+        ))
+        .samples(&sweep.samples),
+    ];
+    evidence.extend(depth(dir, &sweep, base_us));
+    let queued = sweep.waits_above() == Some(true);
+    let text = text!(
+        "TCP loses packets although UDP at up to {below} loses none, and its own RTT rises by only {own}: {cc} reaches {filled} of the path's {carries}, bbr {gain} times as much",
+        below = rate(sweep.below_bps),
+        own = time(rise_us.max(0.0)),
+        cc = &load.cc,
+        filled = percent(filled),
+        carries = rate(carries),
+        gain = Value::Count(gain)
+    );
+    confirmed(Strength::of(&[queued, gain >= SURE]), text, evidence)
+}
+
+/// The verdict where something else than a short queue explains the losses of TCP, or may.
+fn other_reason(dir: &DirectionView, load: &Load, sweep: &Sweep) -> Option<Verdict> {
+    let below = &sweep.below;
+    if below.loss_runs > 0.0 {
+        return Some(ruled_out(text!(
+            "UDP at up to {below} loses {lost} of {sent} datagrams, too: the losses do not come with TCP's bursts",
+            below = rate(sweep.below_bps),
+            lost = whole(below.lost),
+            sent = whole(below.sent)
+        )));
+    }
+    if sweep.waits_above() == Some(false) {
+        return Some(ruled_out(text!(
+            "datagrams above {capacity} do not wait for those before them: no queue",
+            capacity = rate(sweep.capacity_bps)
+        )));
+    }
+    let share = |limited: Option<f64>| limited.unwrap_or(0.0);
+    let limited = share(load.rwnd_limited).max(share(load.sndbuf_limited));
+    if limited >= LIMITED {
+        return Some(ruled_out(text!(
+            "a window limits TCP for {share} of the time",
+            share = percent(limited)
+        )));
+    }
+    if load.reord_seen.is_some_and(|seen| seen > 0.0) {
+        return Some(undecided(
+            text!("TCP saw reordering, which it may have taken for loss"),
+            text!("the same plan without reordering"),
+        ));
+    }
+    let varies = dir.view.idle_drift_us().or(dir.view.idle_rise_us());
+    varies.map(super::others::may_have_dropped)
+}
+
+/// Returns true if the `signals` of a whole load are about as frequent as its losses after slow
+/// start, and those not more frequent than UDP's beyond chance: a short queue loses much of what
+/// slow start sends.
+fn may_be_random(dir: &DirectionView, load: &Load, sweep: &Sweep, signals: f64) -> bool {
+    let Some(steady) = dir.steady(load) else {
+        return false;
+    };
+    let events = steady.events_us.len();
+    if events < MIN_EVENTS || exceeds(events, steady.segments, &sweep.below) {
+        return false;
+    }
+    let (Some(rate), Some(segments)) = (steady.event_rate(), dir.sent_segments(load)) else {
+        return false;
+    };
+    signals <= BURSTS * rate * segments
+}
+
+/// The depth of the full queue beside the bandwidth-delay product, where it delays probes.
+fn depth(dir: &DirectionView, sweep: &Sweep, base_us: f64) -> Option<EvidenceItem> {
+    let [chance_us, _] = dir.chance_us();
+    let full_us = dir.overload_rise_us().filter(|us| *us > chance_us)?;
+    let holds = |us: f64| sweep.capacity_bps / 8.0 * us / 1e6;
+    let item = figure(text!("the full queue"), Value::Bytes(holds(full_us)));
+    let item = item.formula(text!(
+        "{capacity} * {delay}, its increase of the RTT above the capacity; the bandwidth-delay product is {bdp}",
+        capacity = rate(sweep.capacity_bps),
+        delay = time(full_us),
+        bdp = bytes(holds(base_us))
+    ));
+    Some(item.samples(&sweep.samples))
+}

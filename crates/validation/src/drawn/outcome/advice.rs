@@ -1,0 +1,78 @@
+//! Advice of another congestion control, by its causes and by its effect.
+
+use explain::registry;
+use model::{cause::CauseCode, findings::RemedyClass};
+
+use super::{super::advised::Bbr, FoundCause, Outcome};
+
+impl Outcome {
+    /// The first finding, if its remedy is another congestion control.
+    pub fn advises_congestion_control(&self) -> Option<&FoundCause> {
+        self.first()
+            .filter(|s| calls_for_congestion_control(&s.code))
+    }
+
+    /// Returns true if the first remedy is another congestion control although no true or allowed
+    /// cause calls for it.
+    pub fn advises_wrong_congestion_control(&self) -> bool {
+        let mut true_codes = self.causes.iter().flat_map(|c| &c.codes).chain(&self.also);
+        self.advises_congestion_control().is_some() && !true_codes.any(calls_for_congestion_control)
+    }
+
+    /// Whether BBR carries relevantly more where it is advised; `None` if it is not advised first,
+    /// or was not measured.
+    pub fn advice_helps(&self) -> Option<bool> {
+        let direction = self.advises_congestion_control()?.direction();
+        let there = |bbr: &&Bbr| direction.is_none_or(|d| d == bbr.direction);
+        let mut measured = self.bbr.iter().filter(there).peekable();
+        measured.peek()?;
+        Some(measured.any(Bbr::helps))
+    }
+}
+
+fn calls_for_congestion_control(code: &CauseCode) -> bool {
+    let cause = registry().iter().find(|c| c.code == *code);
+    cause.is_some_and(|c| c.remedy.class() == RemedyClass::CongestionControl)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{
+        findings::Severity,
+        net::{Direction, Side},
+    };
+
+    use super::{
+        super::{
+            super::fault::Fault,
+            tests::{DOWN, LOSS, outcome},
+        },
+        *,
+    };
+
+    #[test]
+    fn bbr_against_a_short_window_is_wrong_advice() {
+        let window = Fault::ReceiveBuffer(Side::Near);
+        let found = [(CauseCode::RANDOM_LOSS, DOWN, Severity::High)];
+        assert!(outcome(&[window], &found).advises_wrong_congestion_control());
+        assert!(!outcome(&[LOSS], &found).advises_wrong_congestion_control());
+    }
+
+    #[test]
+    fn advice_is_judged_by_its_effect_in_its_direction() {
+        let bbr = |direction, share: f64| Bbr {
+            direction,
+            against: "cubic".to_owned(),
+            share: vec![share, share],
+        };
+        let short = Fault::ShortBuffer(Direction::Down);
+        let mut outcome = outcome(&[short], &[(CauseCode::RANDOM_LOSS, DOWN, Severity::High)]);
+        assert_eq!(outcome.advice_helps(), None, "not measured");
+        outcome.bbr = vec![bbr(Direction::Down, 0.0), bbr(Direction::Up, 0.5)];
+        assert_eq!(outcome.advice_helps(), Some(false));
+        outcome.bbr[0] = bbr(Direction::Down, 0.5);
+        assert_eq!(outcome.advice_helps(), Some(true));
+        outcome.found.clear();
+        assert_eq!(outcome.advice_helps(), None, "not advised");
+    }
+}
