@@ -344,3 +344,12 @@ fn a_send_buffer_of_one_large_packet_is_too_small() {
         "{findings:#?}"
     );
 }
+
+/// 250/154 Mbit/s, 71 ms: four losses of TCP in 30,000 segments after slow start, as many as the
+/// whole load has, may be random; the first rule for shallow queues named one down.
+#[test]
+fn losses_that_slow_start_has_no_more_of_do_not_show_a_shallow_queue() {
+    let findings = findings("rare-drops-250m-70ms");
+    let shallow = |f: &Found<'_>| *f == ("shallow-queue", DOWN);
+    assert!(!problems(&findings).iter().any(shallow), "{findings:#?}");
+}
