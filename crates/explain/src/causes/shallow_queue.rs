@@ -113,14 +113,16 @@ fn test(dir: &DirectionView) -> Verdict {
     if let Some(other) = other_reason(dir, &load, &sweep) {
         return other;
     }
-    let rise_us = load.rtt_p95_us.map_or(0.0, |us| us - base_us);
+    let rise_us = rise_us(&load, base_us);
     if rise_us > OWN * base_us + MANAGED_US {
         return ruled_out(text!(
             "TCP's own RTT rises by {own}: it fills a queue",
             own = time(rise_us)
         ));
     }
-    let signals = dir.signals(&load).or(load.retransmits).unwrap_or(0.0);
+    let Some(signals) = dir.signals(&load).or(load.retransmits) else {
+        return undecided(Need::TcpInfo.missing(), Need::TcpInfo.settle());
+    };
     if signals == 0.0 {
         return ruled_out(text!("TCP loses no packet, and none is marked"));
     }
@@ -155,9 +157,34 @@ fn test(dir: &DirectionView) -> Verdict {
             .bound(bound::below(Value::Share(FULL)))
             .samples(&load.samples),
         figure(text!("goodput"), Value::Bps(load.goodput_bps)).samples(&load.samples),
+    ];
+    evidence.extend(losses(dir, &load, &sweep, base_us, signals));
+    evidence.extend(depth(dir, &sweep, base_us));
+    let queued = sweep.waits_above() == Some(true);
+    let text = text!(
+        "TCP loses packets although UDP at up to {below} loses none, and its own RTT rises by only {own}: {cc} reaches {filled} of the path's {carries}, bbr {gain} times as much",
+        below = rate(sweep.below_bps),
+        own = time(rise_us.max(0.0)),
+        cc = &load.cc,
+        filled = percent(filled),
+        carries = rate(carries),
+        gain = Value::Count(gain)
+    );
+    confirmed(Strength::of(&[queued, gain >= SURE]), text, evidence)
+}
+
+/// The evidence that TCP loses packets, and that neither a long queue nor the path does it.
+fn losses(
+    dir: &DirectionView,
+    load: &Load,
+    sweep: &Sweep,
+    base_us: f64,
+    signals: f64,
+) -> [EvidenceItem; 3] {
+    [
         figure(
             text!("increase of TCP's own RTT, 95th percentile"),
-            Value::Us(rise_us.max(0.0)),
+            Value::Us(rise_us(load, base_us).max(0.0)),
         )
         .bound(bound::at_most(Value::Us(OWN * base_us + MANAGED_US)))
         .samples(&load.samples),
@@ -177,19 +204,12 @@ fn test(dir: &DirectionView) -> Verdict {
             below = rate(sweep.below_bps)
         ))
         .samples(&sweep.samples),
-    ];
-    evidence.extend(depth(dir, &sweep, base_us));
-    let queued = sweep.waits_above() == Some(true);
-    let text = text!(
-        "TCP loses packets although UDP at up to {below} loses none, and its own RTT rises by only {own}: {cc} reaches {filled} of the path's {carries}, bbr {gain} times as much",
-        below = rate(sweep.below_bps),
-        own = time(rise_us.max(0.0)),
-        cc = &load.cc,
-        filled = percent(filled),
-        carries = rate(carries),
-        gain = Value::Count(gain)
-    );
-    confirmed(Strength::of(&[queued, gain >= SURE]), text, evidence)
+    ]
+}
+
+/// Rise of TCP's own round trip, 95th percentile, µs.
+fn rise_us(load: &Load, base_us: f64) -> f64 {
+    load.rtt_p95_us.map_or(0.0, |us| us - base_us)
 }
 
 /// The verdict where something else than a short queue explains the losses of TCP, or may.
