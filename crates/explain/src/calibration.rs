@@ -2,13 +2,13 @@
 //!
 //! The probability is the share of correct findings of a cause with that strength. For causes that
 //! a draw can have, it is counted on drawn scenarios with derived truths that nobody had looked at
-//! when the rules judged them, but for the last of these draws, which the two latest rules were made
-//! on: on those that rules were made on, nearly all findings are correct, and rules that stated 94
-//! and 96 % from them were right in 89 and 91 % on the next draw. One
-//! cause has too few findings for a separate estimate. Its counts are therefore combined with the
-//! share of all causes, the mean of a Beta distribution whose prior is that share with the weight
-//! of 20 findings. For all other causes the counts are those of the chosen scenarios of the corpus,
-//! and the prior is the share on older paths that were unseen, with the weight of ten findings.
+//! when the rules judged them, but for the last of these draws, which the two latest rules were
+//! made on: on those that rules were made on, nearly all findings are correct, and rules that
+//! stated 94 and 96 % from them were right in 89 and 91 % on the next draw. One cause has too few
+//! findings for a separate estimate. Its counts are therefore combined with the share of all
+//! causes, the mean of a Beta distribution whose prior is that share with the weight of 20
+//! findings. For all other causes the counts are those of the chosen scenarios of the corpus, and
+//! the prior is the share on older paths that were unseen, with the weight of ten findings.
 //! Confidence never decreases with strength: where the counts do so by chance, neighbours are
 //! pooled (isotonic regression, Barlow et al. 1972).
 //!

@@ -239,8 +239,8 @@ fn a_send_buffer_that_limits_bbr_limits_cubic_at_the_same_goodput() {
     assert_eq!(problems(&findings)[0], ("send-buffer", UP));
 }
 
-/// 150 Mbit/s, 320 ms, `fq_codel`, which drops four packets of slow start: "TCP reaches 79 Mbit/s up
-/// and was still growing, the path's capacity", and "nothing is wrong, 93 % sure".
+/// 150 Mbit/s, 320 ms, `fq_codel`, which drops four packets of slow start: "TCP reaches 79 Mbit/s
+/// up and was still growing, the path's capacity", and "nothing is wrong, 93 % sure".
 #[test]
 fn a_load_that_still_grows_at_half_of_the_capacity_is_not_healthy() {
     let findings = findings("growing-150m-320ms");

@@ -33,9 +33,9 @@ pub const EVALUATION: u32 = 1004;
 pub enum Part {
     /// Rules are made on it: what they achieve there says little about other paths.
     Training,
-    /// Its kept lines are those of the rules before anybody looked at it, or of those after the next
-    /// change of rules. What was wrong there has changed rules since, and confidence is the share
-    /// that was true.
+    /// Its kept lines are those of the rules before anybody looked at it, or of those after the
+    /// next change of rules. What was wrong there has changed rules since, and confidence is the
+    /// share that was true.
     Calibration,
     /// Its kept lines are those of the rules before anybody looked at it, and neither rules nor
     /// confidence come from it.

@@ -173,8 +173,8 @@ fn max_send_buffer(host: &Host) -> Option<f64> {
 }
 
 /// Detects a host whose largest send buffer is smaller than the path needs, where no other
-/// congestion control carries more: then it limits both, whatever the kernel counts. A buffer of one
-/// packet of segmentation offload is never full while a write waits.
+/// congestion control carries more: then it limits both, whatever the kernel counts. A buffer of
+/// one packet of segmentation offload is never full while a write waits.
 fn small(dir: &DirectionView) -> Option<Verdict> {
     let load = dir.default_load()?;
     let filled = dir.utilization(&load).filter(|filled| *filled < FULL)?;

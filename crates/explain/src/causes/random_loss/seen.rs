@@ -46,10 +46,10 @@ pub(super) struct Events {
 }
 
 /// Returns true if TCP loses more often, `events` times in `segments`, than datagrams sent evenly
-/// below the capacity, beyond chance: its bursts are lost, as by a policer or a short queue, and not
-/// packets at random. If all packets have the same chance, each loss is one of TCP's with the share
-/// of its segments (the conditional test of two Poisson means, Przyborowski and Wilenski, Biometrika
-/// 1940).
+/// below the capacity, beyond chance: its bursts are lost, as by a policer or a short queue, and
+/// not packets at random. If all packets have the same chance, each loss is one of TCP's with the
+/// share of its segments (the conditional test of two Poisson means, Przyborowski and Wilenski,
+/// Biometrika 1940).
 pub(in super::super) fn exceeds(events: usize, segments: f64, below: &Datagrams) -> bool {
     let losses = events as u64 + below.loss_runs.round() as u64;
     let share = segments / (segments + below.sent);
