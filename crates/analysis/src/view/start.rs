@@ -36,10 +36,10 @@ impl DirectionView<'_> {
         self.samples_of(load).into_iter().filter_map(of).collect()
     }
 
-    /// Segments of a load that its host sent again, and those delivered with a mark of congestion,
-    /// the median over the samples: of the whole load, slow start included, which its window of
-    /// time leaves out (`TcpRetransSegs`, RFC 4022; `TcpExtTCPDeliveredCE`, Linux 4.18). `None` if
-    /// the counters were not read.
+    /// Segments of a load that its host retransmitted, and those delivered with a mark of
+    /// congestion, the median over the samples: of the whole load, slow start included, which its
+    /// window of time leaves out (`TcpRetransSegs`, RFC 4022; `TcpExtTCPDeliveredCE`, Linux 4.18).
+    /// `None` if the counters were not read.
     pub fn signals(&self, load: &Load) -> Option<f64> {
         let again = self.counted(load, "TcpRetransSegs")?;
         let marked = self.counted(load, "TcpExtTCPDeliveredCE");

@@ -179,7 +179,8 @@ fn small(dir: &DirectionView) -> Option<Verdict> {
     let load = dir.default_load()?;
     let filled = dir.utilization(&load).filter(|filled| *filled < FULL)?;
     let base_us = dir.view.base_us()?;
-    let needed = models::needed_bytes(dir.payload_capacity_bps(&load)?, base_us / 1e6);
+    let carries = dir.payload_capacity_bps(&load)?;
+    let needed = models::needed_bytes(carries, base_us / 1e6);
     let max = max_send_buffer(&dir.sender()).filter(|max| *max < needed)?;
     let loads = dir.single_loads();
     let others: Vec<&Load> = loads.iter().filter(|l| l.cc != load.cc).collect();
@@ -191,7 +192,7 @@ fn small(dir: &DirectionView) -> Option<Verdict> {
     evidence.push(
         figure(text!("required bytes in flight"), Value::Bytes(needed)).formula(text!(
             "rate * RTT = {capacity} * {rtt}",
-            capacity = rate(dir.payload_capacity_bps(&load)?),
+            capacity = rate(carries),
             rtt = time(base_us)
         )),
     );

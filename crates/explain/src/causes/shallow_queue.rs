@@ -27,9 +27,8 @@ const SURE: f64 = 1.5;
 const OWN: f64 = 0.3;
 /// Target of common queue management (CoDel: RFC 8289 section 4.3), µs.
 const MANAGED_US: f64 = 5_000.0;
-/// Share of the time from which a window or the application limits a load.
+/// Share of the time from which a window limits a load.
 const LIMITED: f64 = 0.05;
-
 /// Minimum number of loss events after slow start for their rate.
 const MIN_EVENTS: usize = 3;
 /// Ratio of the losses of a whole load to those by the rate after slow start from which slow start
@@ -189,7 +188,7 @@ fn losses(
         .bound(bound::at_most(Value::Us(OWN * base_us + MANAGED_US)))
         .samples(&load.samples),
         figure(
-            text!("segments sent again or marked, slow start included"),
+            text!("segments retransmitted or marked, slow start included"),
             Value::Count(signals),
         )
         .end(dir.sender().side)
@@ -268,7 +267,7 @@ fn may_be_random(dir: &DirectionView, load: &Load, sweep: &Sweep, signals: f64) 
 fn depth(dir: &DirectionView, sweep: &Sweep, base_us: f64) -> Option<EvidenceItem> {
     let [chance_us, _] = dir.chance_us();
     let full_us = dir.overload_rise_us().filter(|us| *us > chance_us)?;
-    let holds = |us: f64| sweep.capacity_bps / 8.0 * us / 1e6;
+    let holds = |us: f64| models::needed_bytes(sweep.capacity_bps, us / 1e6);
     let item = figure(text!("the full queue"), Value::Bytes(holds(full_us)));
     let item = item.formula(text!(
         "{capacity} * {delay}, its increase of the RTT above the capacity; the bandwidth-delay product is {bdp}",
