@@ -7,7 +7,7 @@ mod common;
 
 use common::findings;
 use model::{
-    findings::{Findings, Severity},
+    findings::{Findings, Severity, Value},
     net::{Direction, Side},
 };
 
@@ -352,4 +352,54 @@ fn losses_that_slow_start_has_no_more_of_do_not_show_a_shallow_queue() {
     let findings = findings("rare-drops-250m-70ms");
     let shallow = |f: &Found<'_>| *f == ("shallow-queue", DOWN);
     assert!(!problems(&findings).iter().any(shallow), "{findings:#?}");
+}
+
+/// 150 Mbit/s of which others take 86 in UDP: the own UDP gets 71 of 99 and 79 of 122 Mbit/s, and
+/// no more would arrive of either on a line of its own. Nothing was found.
+#[test]
+fn udp_that_gets_more_the_more_it_sends_shares_its_line() {
+    let findings = findings("others-86m-of-150m");
+    assert_eq!(
+        problems(&findings)[0],
+        ("shared-line", DOWN),
+        "{findings:#?}"
+    );
+    let shared = &findings.findings[0];
+    let share = shared.evidence.iter().find_map(|item| match item.value {
+        Value::Share(share) => Some(share),
+        _ => None,
+    });
+    // 57 %; a queue that drops at its tail does not serve both in exact proportion.
+    assert!((0.4..0.95).contains(&share.unwrap()), "{shared:#?}");
+}
+
+/// 150 Mbit/s to which others send 188 in UDP: 45 % of the own are lost at any rate, between those
+/// of others, and the RTT never falls. It was "random loss".
+#[test]
+fn loss_between_datagrams_of_others_is_not_random() {
+    let findings = findings("others-above-150m");
+    let found = problems(&findings);
+    assert!(found.contains(&("shared-line", DOWN)), "{findings:#?}");
+    assert!(!found.contains(&("random-loss", DOWN)), "{findings:#?}");
+}
+
+/// 75 Mbit/s, 430 ms, jitter and a FIFO of few packets: "a policer", of which no bucket let a burst
+/// pass.
+#[test]
+fn without_a_burst_above_the_rate_there_is_no_policer() {
+    let findings = findings("short-fifo-75m-jitter");
+    let policer = |f: &Found<'_>| f.0 == "policer";
+    assert!(!problems(&findings).iter().any(policer), "{findings:#?}");
+}
+
+/// 100 Mbit/s, 25 ms, a third of the datagrams overtaken: bbr hardly retransmits, but gets 37 Mbit/s,
+/// and up to ten times as much without reordering. It was "without a cost".
+#[test]
+fn reordering_of_every_third_packet_costs_bbr_too() {
+    let findings = findings("reordering-100m-bbr");
+    assert_eq!(
+        problems(&findings)[0],
+        ("reordering", DOWN),
+        "{findings:#?}"
+    );
 }

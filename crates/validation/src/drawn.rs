@@ -25,8 +25,11 @@ use model::{
 
 /// First draw of the calibration; draws below are for making rules.
 const CALIBRATION: u32 = 1000;
+/// First draw from which confidence comes: its lines, and those of later ones, are judged again by
+/// the rules of today.
+pub const CONFIDENCE: u32 = 1002;
 /// First draw of the evaluation.
-pub const EVALUATION: u32 = 1004;
+pub const EVALUATION: u32 = 1005;
 
 /// What a draw is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

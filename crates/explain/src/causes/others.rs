@@ -2,7 +2,7 @@
 
 use analysis::{
     models,
-    view::{DirectionView, Load, Overflow},
+    view::{DirectionView, Load, Overflow, Taken},
 };
 
 use model::text;
@@ -30,6 +30,12 @@ const EVENTS: usize = 2;
 /// Share of the capacity below which TCP's goodput is too low to be explained by its own slow
 /// growth.
 const STARVES: f64 = 0.7;
+/// Share of the bottleneck's rate from which what others take of a full queue is not chance.
+const TAKEN: f64 = 0.2;
+/// UDP loss below the capacity from which the datagrams of others are the reason, where these
+/// arrive unevenly and the idle round trip does not vary by chance: so it was in all 33 directions
+/// of draws 1002 to 1004 (docs/drawn.md). Random loss leaves those that arrive evenly spaced.
+const LOSSY: f64 = 0.05;
 
 /// Evidence of other traffic in one direction.
 pub(super) struct Others {
@@ -39,6 +45,10 @@ pub(super) struct Others {
     pub loaded_us: Option<f64>,
     /// A step of UDP below the capacity with a full queue.
     pub overflow: Option<Overflow>,
+    /// What others, which do not give way, take of this direction's full queue.
+    pub taken: Option<Taken>,
+    /// Share of the datagrams below the capacity that a queue of others drops.
+    pub lossy: Option<f64>,
     /// True if datagrams arrive as evenly as they were sent, so that there is no such queue on the
     /// path.
     pub even: bool,
@@ -55,6 +65,21 @@ fn only(dir: &DirectionView, load: &Load) -> bool {
     let fills = |load: &Load| back.utilization(load).is_some_and(|filled| filled >= FULL);
     let starves = dir.utilization(load).is_some_and(|filled| filled < STARVES);
     starves && !brief::is(dir, load) && back.default_load().is_some_and(|l| fills(&l))
+}
+
+/// What others take of this direction's queue, where overload shows that there is one.
+fn taken(dir: &DirectionView) -> Option<Taken> {
+    depth_us(dir, dir.full_us()?)?;
+    let taken = dir.sweep()?.taken()?;
+    (taken.share >= TAKEN).then_some(taken)
+}
+
+/// Share of the datagrams below the capacity that is lost between those of others.
+fn lossy(dir: &DirectionView) -> Option<f64> {
+    let below = dir.sweep()?.below;
+    let varies = dir.view.idle_correlation().is_some() && dir.view.idle_chance_us() == 0.0;
+    let uneven = dir.arrives_evenly() == Some(false) && (varies || dir.view.is_calm());
+    (uneven && below.loss_interval().0 >= LOSSY).then(|| below.loss())
 }
 
 /// The verdict on losses of a path whose idle round trip varies slowly by that many µs
@@ -133,6 +158,8 @@ impl Others {
             idle_us: dir.view.idle_rise_us(),
             loaded_us,
             overflow: dir.overflow_below(),
+            taken: taken(dir),
+            lossy: lossy(dir),
             even: dir.arrives_evenly() == Some(true),
             only: only(dir, load),
             queued: [
@@ -154,8 +181,9 @@ impl Others {
     }
 
     /// Returns true if the traffic of others fills the queue of this direction: it drops packets,
-    /// or only this direction's TCP does not fill the path.
+    /// takes its share of them, or only this direction's TCP does not fill the path.
     pub(super) fn here(&self) -> bool {
-        self.overflow.is_some() || !self.even && self.wait() && (self.lose() || self.only)
+        let seen = self.overflow.is_some() || self.taken.is_some() || self.lossy.is_some();
+        seen || !self.even && self.wait() && (self.lose() || self.only)
     }
 }

@@ -2,7 +2,7 @@
 
 use analysis::{
     models,
-    view::{DirectionView, Load, Sweep},
+    view::{Burst, DirectionView, Load, Sweep},
 };
 use model::{
     findings::{Severity, Value},
@@ -27,6 +27,9 @@ const NEAR: f64 = 0.5;
 const DELAYED: f64 = 0.5;
 /// Share of reordered datagrams from which TCP's losses may be spurious.
 const REORDERED: f64 = 0.001;
+/// Burst that passes before an overload is dropped, in packets and as a share of the rate, below
+/// which no bucket of tokens shows.
+const BURST: (f64, f64) = (3.0, 0.003);
 /// Increase of TCP's own RTT by packet bursts without any queue, as a share.
 const SMOOTHED: f64 = 0.05;
 
@@ -51,7 +54,8 @@ pub(super) const CAUSE: Cause = Cause {
         actions,
     },
     about: "A policer has a bucket of tokens and no queue: traffic above the rate is dropped \
-        immediately. A UDP rate sweep shows it: above a rate R, exactly R arrives, the rest is \
+        immediately. A UDP rate sweep shows it: above a rate R, a burst passes, the bucket, then \
+        exactly R arrives, the rest is \
         lost, and the RTT does not rise. A plain queue would first add delay; queue management \
         would add its target to TCP's own RTT. Datagrams \
         above the rate arrive as evenly as they were sent, while in the shortest queue each waits \
@@ -123,6 +127,13 @@ fn test(dir: &DirectionView) -> Verdict {
             text!("the same plan when nothing else uses the line"),
         );
     }
+    let burst = sweep.burst();
+    if burst.is_some_and(|burst| !is_bucket(burst, &sweep)) {
+        return ruled_out(text!(
+            "no burst passes above {capacity}, as a bucket of tokens lets one pass before it drops",
+            capacity = rate(sweep.capacity_bps)
+        ));
+    }
     let excess = 1.0 - sweep.capacity_bps / above.offered_bps;
     if above.lost < 0.5 * excess {
         return ruled_out(text!("traffic above the rate is not lost"));
@@ -178,6 +189,13 @@ fn test(dir: &DirectionView) -> Verdict {
             .bound(text!("everything above the rate"))
             .samples(&sweep.samples),
     ];
+    if let Some(burst) = burst {
+        let passes = figure(
+            text!("burst that passes before the rate is enforced"),
+            Value::Bytes(burst.bytes),
+        );
+        evidence.push(passes.bound(text!("the bucket")).samples(&sweep.samples));
+    }
     if let Some(own) = own {
         evidence.push(
             figure(
@@ -225,6 +243,12 @@ fn test(dir: &DirectionView) -> Verdict {
         Some(filled) if filled >= FULL || apart => verdict.at(Severity::Info),
         _ => verdict,
     }
+}
+
+/// Returns true if a bucket of tokens explains the burst.
+fn is_bucket(burst: Burst, sweep: &Sweep) -> bool {
+    let (packets, share) = BURST;
+    burst.bytes >= packets * sweep.below.payload && burst.share >= share
 }
 
 /// Returns true if TCP loses no more often than the path itself, and so does not reach the policer.

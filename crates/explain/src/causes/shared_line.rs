@@ -46,6 +46,7 @@ pub(super) const CAUSE: Cause = Cause {
         then as fast as its fair share.",
     sources: &[
         "RFC 7567 section 2: with tail drop, few flows can keep others out of the queue (lock-out)",
+        "Melander, Björkman, Gunningberg: A New End-to-End Probing and Analysis Method for Estimating Bandwidth Bottlenecks, Globecom 2000",
         "Ware et al.: Modeling BBR's Interactions with Loss-Based Congestion Control, IMC 2019",
     ],
 };
@@ -102,6 +103,8 @@ fn test(dir: &DirectionView) -> Verdict {
     );
     let signs = [
         others.overflow.is_some(),
+        others.taken.is_some(),
+        others.lossy.is_some(),
         others.idle_us.is_some(),
         others.loaded_us.is_some(),
         others.lose(),
@@ -112,23 +115,48 @@ fn test(dir: &DirectionView) -> Verdict {
     verdict.settled_by(text!("the same plan when nothing else uses the line"))
 }
 
+/// The evidence of the datagrams of UDP, each sign of which decides.
+fn in_udp(others: &Others) -> impl Iterator<Item = EvidenceItem> {
+    let overflow = others.overflow.map(|overflow| {
+        figure(
+            text!(
+                "UDP loss at {rate}, beside an RTT of {rtt}",
+                rate = rate(overflow.rate_bps),
+                rtt = time(overflow.rtt_us)
+            ),
+            Value::Share(overflow.lost),
+        )
+        .bound(text!("none below the capacity"))
+    });
+    let taken = others.taken.map(|taken| {
+        let [[slow, less], [fast, more]] = [taken.slow_bps, taken.fast_bps];
+        figure(
+            text!("share of the full queue's rate that others take"),
+            Value::Share(taken.share),
+        )
+        .bound(text!("none: UDP gets no more, however much it sends"))
+        .formula(text!(
+            "UDP gets {less} of {slow}, and {more} of {fast}",
+            less = rate(less),
+            slow = rate(slow),
+            more = rate(more),
+            fast = rate(fast)
+        ))
+    });
+    let lossy = others.lossy.map(|lost| {
+        figure(
+            text!("UDP loss below the capacity, of datagrams that arrive unevenly"),
+            Value::Share(lost),
+        )
+        .bound(text!("evenly spaced, if the loss were random"))
+    });
+    let all = [overflow, taken, lossy].into_iter().flatten();
+    all.map(EvidenceItem::decisive)
+}
+
 /// The evidence, with whether repeats scatter.
 fn evidence(load: &Load, others: &Others) -> (bool, Vec<EvidenceItem>) {
-    let mut list = Vec::new();
-    if let Some(overflow) = others.overflow {
-        list.push(
-            figure(
-                text!(
-                    "UDP loss at {rate}, beside an RTT of {rtt}",
-                    rate = rate(overflow.rate_bps),
-                    rtt = time(overflow.rtt_us)
-                ),
-                Value::Share(overflow.lost),
-            )
-            .bound(text!("none below the capacity"))
-            .decisive(),
-        );
-    }
+    let mut list: Vec<EvidenceItem> = in_udp(others).collect();
     if let Some(rise) = others.idle_us {
         list.push(
             figure(text!("idle RTT above the smallest of all"), Value::Us(rise))

@@ -7,6 +7,7 @@ use model::{
     net::Direction,
     row::Row,
     units::Seed,
+    wire::payload_share,
 };
 
 use crate::drawn::fault::{self, Fault};
@@ -14,13 +15,14 @@ use crate::drawn::fault::{self, Fault};
 /// Seeds of each path. Two, so that an effect by chance has to occur twice.
 const SEEDS: u64 = 2;
 /// Shortest and longest time measured, s; and in round trips.
-const MEASURED: (f64, f64, f64) = (4.0, 20.0, 30.0);
+const MEASURED: (f64, f64, f64) = (4.0, 60.0, 30.0);
 /// The same of the warm-up, which is past the initial slow start.
-const WARMUP: (f64, f64, f64) = (1.0, 10.0, 15.0);
+const WARMUP: (f64, f64, f64) = (1.0, 25.0, 15.0);
 /// Time in which the ends find the MTU of a tunnel between them, s.
 const FINDS_MTU: f64 = 8.0;
-/// Packets that are enough to measure a slow line, with and without the warm-up.
-const PACKETS: (f64, f64) = (150.0, 400.0);
+/// Packets of the warm-up and of the measured time on a slow line: the overshoot of slow start into
+/// a queue of 100 packets, and what is sent again after it, are a hundred each.
+const PACKETS: (f64, f64) = (400.0, 1000.0);
 /// Bits that a cell carries at most, unless its shortest times need more.
 const MAX_BITS: f64 = 1.5e9;
 
@@ -116,6 +118,17 @@ fn times(cell: &Cell, direction: Direction) -> (Duration, Duration) {
     (seconds(warmup, rtt * WARMUP.2), seconds(measured, least))
 }
 
+/// Most that a direction's line carries, bit/s of payload. More is what had arrived before the
+/// measured time, behind a packet that was lost.
+fn line_bps(cell: &Cell, direction: Direction) -> f64 {
+    let rate = cell.path.line(direction).rate;
+    let headers = cell.path.ip.tcp_headers();
+    let payload = f64::from(cell.path.mtu.saturating_sub(headers));
+    rate.map_or(f64::INFINITY, |rate| {
+        rate.bps() as f64 * payload_share(payload, headers)
+    })
+}
+
 impl Figures {
     /// By the rows of a cell; `None` if they are invalid.
     pub fn of(cell: &Cell, rows: &[Row]) -> Option<Self> {
@@ -124,7 +137,7 @@ impl Figures {
         // If no probe was answered, all waited for longer than the cell ran.
         let loaded = row.probe_p50_ms.map_or(base, |ms| ms * 1e3);
         Some(Self {
-            goodput_bps: row.goodput_mbps? * 1e6,
+            goodput_bps: (row.goodput_mbps? * 1e6).min(line_bps(cell, row.direction)),
             added_us: analysis::figures::added_us(loaded, base),
         })
     }
