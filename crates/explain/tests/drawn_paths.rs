@@ -392,8 +392,8 @@ fn without_a_burst_above_the_rate_there_is_no_policer() {
     assert!(!problems(&findings).iter().any(policer), "{findings:#?}");
 }
 
-/// 100 Mbit/s, 25 ms, a third of the datagrams overtaken: bbr hardly retransmits, but gets 37 Mbit/s,
-/// and up to ten times as much without reordering. It was "without a cost".
+/// 100 Mbit/s, 25 ms, a third of the datagrams overtaken: bbr hardly retransmits, but gets 37
+/// Mbit/s, and up to ten times as much without reordering. It was "without a cost".
 #[test]
 fn reordering_of_every_third_packet_costs_bbr_too() {
     let findings = findings("reordering-100m-bbr");

@@ -5,7 +5,7 @@ use model::run::{SweepStep, Udp};
 use super::Sweep;
 use crate::datagrams::span_s;
 
-/// Ratio of the times of two overloads from which the burst that passes at their begin shows.
+/// Ratio of the times of two overloads from which the burst that passes at their beginning shows.
 const LONGER: f64 = 2.0;
 
 /// Ratio of the rates of two overloads from which their received rates are compared ...
@@ -17,7 +17,7 @@ const ENOUGH: u64 = 100;
 /// ... and their ratio from which neither is their difference.
 const RISES: f64 = 1.02;
 
-/// What passes at the begin of an overload, beyond the rate that passes for long.
+/// What passes at the beginning of an overload, beyond the rate that passes for long.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Burst {
     /// Bytes of payload.
@@ -38,7 +38,7 @@ pub struct Taken {
 }
 
 impl Sweep {
-    /// The burst that passes at the begin of an overload, the median over those at most half as
+    /// The burst that passes at the beginning of an overload, the median over those at most half as
     /// long as the longest; `None` without any. A bucket of `B` bytes lets `B + C t` pass in a time
     /// `t` (RFC 2697 section 3), so that the rates received in two times differ by
     /// `B (1 / t1 - 1 / t2)`. Behind a queue datagrams arrive at `C` from the first on, however
@@ -49,18 +49,17 @@ impl Sweep {
             .iter()
             .max_by(|a, b| span_s(a).total_cmp(&span_s(b)))?;
         let [long_s, long_bps] = [span_s(longest), longest.received_bps];
-        let short = || {
-            overloads
-                .iter()
-                .filter(|udp| LONGER * span_s(udp) <= long_s)
+        let is_short = |udp: &&Udp| LONGER * span_s(udp) <= long_s;
+        let of = |udp: &Udp| {
+            let more_bps = udp.received_bps - long_bps;
+            let bytes = more_bps / 8.0 / (1.0 / span_s(udp) - 1.0 / long_s);
+            (bytes, more_bps / long_bps)
         };
-        let bytes: Vec<f64> = short()
-            .map(|udp| (udp.received_bps - long_bps) / 8.0 / (1.0 / span_s(udp) - 1.0 / long_s))
-            .collect();
-        let ratios: Vec<f64> = short().map(|udp| udp.received_bps / long_bps).collect();
+        let (bytes, shares): (Vec<f64>, Vec<f64>) =
+            overloads.iter().filter(is_short).map(of).unzip();
         Some(Burst {
             bytes: stats::median(&bytes)?,
-            share: stats::median(&ratios).filter(|ratio| ratio.is_finite())? - 1.0,
+            share: stats::median(&shares).filter(|share| share.is_finite())?,
         })
     }
 
@@ -68,9 +67,9 @@ impl Sweep {
     /// queue serves all in proportion to what they offer: of `o` beside `x` of others, `C o /
     /// (o + x)` arrives, so that the offered over the received rate rises linearly with the offered
     /// one, from `x / C` at none (Melander, Björkman, Gunningberg: A New End-to-End Probing and
-    /// Analysis Method for Estimating Bandwidth Bottlenecks, Globecom 2000). The bucket of a policer
-    /// lets as much more pass in a short overload: only for one that fills a queue. `None` where the
-    /// received rate does not rise, or only one rate of overload was measured.
+    /// Analysis Method for Estimating Bandwidth Bottlenecks, Globecom 2000). The bucket of a
+    /// policer lets as much more pass in a short overload: only for one that fills a queue. `None`
+    /// where the received rate does not rise, or only one rate of overload was measured.
     pub fn taken(&self) -> Option<Taken> {
         let enough = |s: &SweepStep| s.udp.sent >= ENOUGH && Self::is_mostly_full(&s.udp);
         let full: Vec<Udp> = self
