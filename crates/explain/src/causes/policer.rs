@@ -2,10 +2,10 @@
 
 use analysis::{
     models,
-    view::{Burst, DirectionView, Load, Sweep},
+    view::{Above, Burst, DirectionView, Load, Sweep},
 };
 use model::{
-    findings::{Severity, Value},
+    findings::{EvidenceItem, Severity, Value},
     remedy::{Action, Bottleneck, Flow},
     text,
 };
@@ -80,65 +80,37 @@ fn actions(scope: &Scope) -> Vec<Action> {
     ]
 }
 
+/// What UDP shows of the bottleneck.
+struct Seen {
+    sweep: Sweep,
+    above: Above,
+    /// Round trip beside UDP that fills no queue, µs.
+    calm_us: f64,
+    /// Its increase above the capacity, µs.
+    added_us: f64,
+    /// Variation of the idle round trip, µs.
+    spread_us: f64,
+    /// Increase by chance, µs.
+    slack_us: f64,
+    burst: Option<Burst>,
+}
+
+/// Increases of TCP's own round trip, the highest of the loads with as many flows, µs.
+struct Own {
+    /// Of the 95th percentiles.
+    high_us: Option<f64>,
+    /// Of the medians.
+    usual_us: Option<f64>,
+}
+
 fn test(dir: &DirectionView) -> Verdict {
-    let (Some(idle), Some(sweep)) = (dir.view.idle(), dir.sweep()) else {
-        return undecided(Need::Sweep.missing(), Need::Sweep.settle());
+    let seen = match Seen::of(dir) {
+        Ok(seen) => seen,
+        Err(verdict) => return verdict,
     };
-    let Some(above) = sweep.above else {
-        return undecided(
-            text!("the sweep did not exceed the path's capacity"),
-            text!("a sweep to a higher rate"),
-        );
-    };
-    let (Some(calm), Some(added)) = (dir.calm_us(), dir.overload_rise_us()) else {
-        return undecided(
-            text!("no latency probes ran during the sweep"),
-            text!("a plan with `probe_ms`"),
-        );
-    };
-    if let Some(over) = dir.carried_bps().map(|bps| bps / sweep.capacity_bps)
-        && over > EXCEEDS
-    {
-        return ruled_out(text!(
-            "TCP delivers {over} as much as UDP: nothing drops traffic above that rate",
-            over = Value::Ratio(over)
-        ));
+    if let Some(other) = seen.no_policer(dir) {
+        return other;
     }
-    let packet_us = models::packet_us(sweep.capacity_bps);
-    let spread = idle.variation_us().unwrap_or(0.0);
-    let [slack, _] = dir.chance_us();
-    if added > slack {
-        return ruled_out(text!(
-            "above {capacity} a queue builds up: the RTT rises by {added}",
-            capacity = rate(sweep.capacity_bps),
-            added = time(added)
-        ));
-    }
-    let waits = sweep.waits_above();
-    if waits == Some(true) {
-        return ruled_out(text!(
-            "datagrams above {capacity} wait for those before them: a queue, not a policer",
-            capacity = rate(sweep.capacity_bps)
-        ));
-    }
-    if dir.view.idle_rise_us().is_some() {
-        return undecided(
-            text!("a queue that others fill hides whether one builds up above the rate"),
-            text!("the same plan when nothing else uses the line"),
-        );
-    }
-    let burst = sweep.burst();
-    if burst.is_some_and(|burst| !is_bucket(burst, &sweep)) {
-        return ruled_out(text!(
-            "no burst passes above {capacity}, as a bucket of tokens lets one pass before it drops",
-            capacity = rate(sweep.capacity_bps)
-        ));
-    }
-    let excess = 1.0 - sweep.capacity_bps / above.offered_bps;
-    if above.lost < 0.5 * excess {
-        return ruled_out(text!("traffic above the rate is not lost"));
-    }
-    let plain = dir.default_load();
     // Cubic may spend a short test growing towards the rate; any load that reaches it is
     // conclusive.
     let Some(load) = reached(dir) else {
@@ -149,100 +121,194 @@ fn test(dir: &DirectionView) -> Verdict {
             text!("TCP with bbr or several flows"),
         );
     };
-    // Fair queues let probes bypass a full queue, but TCP itself waits in it: cubic for the AQM's
-    // target, bbr for the quarter RTT that it sends too fast in one of eight RTTs.
-    let loads = dir.loads();
-    let alone: Vec<&Load> = loads.iter().filter(|l| l.flows == load.flows).collect();
-    let highest = |of: fn(&Load) -> Option<f64>| {
-        let rises = alone.iter().filter_map(|l| Some(of(l)? - calm));
-        rises.reduce(f64::max)
-    };
-    let own = highest(|l| l.rtt_p95_us.or(l.rtt_p50_us));
-    let usual = highest(|l| l.rtt_p50_us);
-    let least = (SMOOTHED * calm).max(1_000.0).max(spread);
-    let own_slack = slack.max(2.0 * packet_us + spread).max(least);
-    // A policer sends each packet at the line's rate: at half of the time they are not delayed.
-    let delayed = usual.is_some_and(|usual| usual > least.max(DELAYED * packet_us));
-    // Datagrams that never wait for one another pass no queue, isolated or not; round trips of TCP
-    // then rise by delayed acknowledgements and its own bursts.
-    let queues = |own: &f64| waits.is_none() && (delayed || *own > own_slack);
-    if let Some(own) = own.filter(queues) {
+    let own = Own::of(dir, &load, seen.calm_us);
+    if let Some(own) = own.high_us.filter(|_| seen.isolates(&own)) {
         return ruled_out(text!(
             "TCP's own RTT rises by {own}: a queue with flow isolation, not a policer",
             own = time(own)
         ));
     }
-    let mut evidence = vec![
-        figure(
-            text!("increase of the RTT above the rate"),
-            Value::Us(added),
-        )
-        .bound(text!("at most one packet"))
-        .samples(&sweep.samples)
-        .decisive(),
-        figure(
-            text!("maximum received rate"),
-            Value::Bps(sweep.capacity_bps),
-        )
-        .samples(&sweep.samples),
-        figure(text!("UDP loss above it"), Value::Share(above.lost))
-            .bound(text!("everything above the rate"))
-            .samples(&sweep.samples),
-    ];
-    if let Some(burst) = burst {
-        let passes = figure(
-            text!("burst that passes before the rate is enforced"),
-            Value::Bytes(burst.bytes),
-        );
-        evidence.push(passes.bound(text!("the bucket")).samples(&sweep.samples));
-    }
-    if let Some(own) = own {
-        evidence.push(
-            figure(
-                text!("increase of TCP's own RTT, 95th percentile"),
-                Value::Us(own.max(0.0)),
-            )
-            .bound(text!("no queue"))
-            .samples(&load.samples),
-        );
-    }
+    let plain = dir.default_load();
+    let mut evidence = seen.evidence();
+    evidence.extend(own.evidence(&load));
     let beside = plain.iter().filter(|p| p.cc != load.cc);
-    for load in std::iter::once(&load).chain(beside) {
-        evidence.push(
-            figure(
-                text!("goodput of {cc}", cc = &load.cc),
-                Value::Bps(load.goodput_bps),
-            )
-            .samples(&load.samples),
-        );
-        if let Some(again) = load.retransmitted_segments() {
-            evidence.push(
-                figure(
-                    text!("segments retransmitted by {cc}", cc = &load.cc),
-                    Value::Share(again),
-                )
-                .samples(&load.samples),
-            );
-        }
-    }
+    evidence.extend(std::iter::once(&load).chain(beside).flat_map(of_load));
     let text = text!(
         "UDP above {capacity} is lost ({lost}) without added delay",
-        capacity = rate(sweep.capacity_bps),
-        lost = percent(above.lost)
+        capacity = rate(seen.sweep.capacity_bps),
+        lost = percent(seen.above.lost)
     );
-    let flat = own.is_some();
-    let verdict = confirmed(
-        Strength::of(&[flat, above.lost > 0.1, spread < slack]),
-        text,
-        evidence,
-    );
-    let apart = plain.as_ref().is_some_and(|load| apart(dir, &sweep, load));
+    let signs = [
+        own.high_us.is_some(),
+        seen.above.lost > 0.1,
+        seen.spread_us < seen.slack_us,
+    ];
+    let verdict = confirmed(Strength::of(&signs), text, evidence);
+    let apart = |load: &Load| apart(dir, &seen.sweep, load);
     let filled = plain.as_ref().and_then(|load| dir.utilization(load));
     match filled {
         // It is present without cost: reported, but with nothing to repair.
-        Some(filled) if filled >= FULL || apart => verdict.at(Severity::Info),
+        Some(filled) if filled >= FULL || plain.as_ref().is_some_and(apart) => {
+            verdict.at(Severity::Info)
+        }
         _ => verdict,
     }
+}
+
+impl Seen {
+    /// The verdict where it was not measured.
+    fn of(dir: &DirectionView) -> Result<Self, Verdict> {
+        let (Some(idle), Some(sweep)) = (dir.view.idle(), dir.sweep()) else {
+            return Err(undecided(Need::Sweep.missing(), Need::Sweep.settle()));
+        };
+        let above = sweep.above.ok_or_else(|| {
+            undecided(
+                text!("the sweep did not exceed the path's capacity"),
+                text!("a sweep to a higher rate"),
+            )
+        })?;
+        let (Some(calm_us), Some(added_us)) = (dir.calm_us(), dir.overload_rise_us()) else {
+            return Err(undecided(
+                text!("no latency probes ran during the sweep"),
+                text!("a plan with `probe_ms`"),
+            ));
+        };
+        let [slack_us, _] = dir.chance_us();
+        Ok(Self {
+            burst: sweep.burst(),
+            spread_us: idle.variation_us().unwrap_or(0.0),
+            sweep,
+            above,
+            calm_us,
+            added_us,
+            slack_us,
+        })
+    }
+
+    /// The verdict where UDP or TCP above the rate shows something else, or may.
+    fn no_policer(&self, dir: &DirectionView) -> Option<Verdict> {
+        let capacity = || rate(self.sweep.capacity_bps);
+        let over = dir.carried_bps().map(|bps| bps / self.sweep.capacity_bps);
+        if let Some(over) = over.filter(|over| *over > EXCEEDS) {
+            return Some(ruled_out(text!(
+                "TCP delivers {over} as much as UDP: nothing drops traffic above that rate",
+                over = Value::Ratio(over)
+            )));
+        }
+        if self.added_us > self.slack_us {
+            return Some(ruled_out(text!(
+                "above {capacity} a queue builds up: the RTT rises by {added}",
+                capacity = capacity(),
+                added = time(self.added_us)
+            )));
+        }
+        if self.sweep.waits_above() == Some(true) {
+            return Some(ruled_out(text!(
+                "datagrams above {capacity} wait for those before them: a queue, not a policer",
+                capacity = capacity()
+            )));
+        }
+        if dir.view.idle_rise_us().is_some() {
+            return Some(undecided(
+                text!("a queue that others fill hides whether one builds up above the rate"),
+                text!("the same plan when nothing else uses the line"),
+            ));
+        }
+        if self
+            .burst
+            .is_some_and(|burst| !is_bucket(burst, &self.sweep))
+        {
+            return Some(ruled_out(text!(
+                "no burst passes above {capacity}, as a bucket of tokens lets one pass before it drops",
+                capacity = capacity()
+            )));
+        }
+        let excess = 1.0 - self.sweep.capacity_bps / self.above.offered_bps;
+        let passes = self.above.lost < 0.5 * excess;
+        passes.then(|| ruled_out(text!("traffic above the rate is not lost")))
+    }
+
+    /// Returns true if TCP waits in a queue of its own. Fair queues let probes bypass a full queue,
+    /// but TCP itself waits in it: cubic for the AQM's target, bbr for the quarter RTT that it
+    /// sends too fast in one of eight RTTs. Datagrams that never wait for one another pass no
+    /// queue, isolated or not; round trips of TCP then rise by delayed acknowledgements and its own
+    /// bursts.
+    fn isolates(&self, own: &Own) -> bool {
+        let packet_us = models::packet_us(self.sweep.capacity_bps);
+        let least_us = (SMOOTHED * self.calm_us).max(1_000.0).max(self.spread_us);
+        let high_us = self.slack_us.max(2.0 * packet_us + self.spread_us);
+        // A policer sends each packet at the line's rate: at half of the time they are not delayed.
+        let delayed = |us: f64| us > least_us.max(DELAYED * packet_us);
+        self.sweep.waits_above().is_none()
+            && (own.usual_us.is_some_and(delayed)
+                || own.high_us.is_some_and(|us| us > high_us.max(least_us)))
+    }
+
+    fn evidence(&self) -> Vec<EvidenceItem> {
+        let samples = &self.sweep.samples;
+        let added = figure(
+            text!("increase of the RTT above the rate"),
+            Value::Us(self.added_us),
+        );
+        let most = figure(
+            text!("maximum received rate"),
+            Value::Bps(self.sweep.capacity_bps),
+        );
+        let lost = figure(text!("UDP loss above it"), Value::Share(self.above.lost));
+        let burst = self.burst.map(|burst| {
+            let passes = text!("burst that passes before the rate is enforced");
+            figure(passes, Value::Bytes(burst.bytes)).bound(text!("the bucket"))
+        });
+        let all = [
+            added.bound(text!("at most one packet")).decisive(),
+            most,
+            lost.bound(text!("everything above the rate")),
+        ];
+        let all = all.into_iter().chain(burst);
+        all.map(|item| item.samples(samples)).collect()
+    }
+}
+
+impl Own {
+    /// The increases over a round trip without a queue.
+    fn of(dir: &DirectionView, load: &Load, calm_us: f64) -> Self {
+        let loads = dir.loads();
+        let highest = |of: fn(&Load) -> Option<f64>| {
+            let alone = loads.iter().filter(|l| l.flows == load.flows);
+            alone
+                .filter_map(|l| Some(of(l)? - calm_us))
+                .reduce(f64::max)
+        };
+        Self {
+            high_us: highest(|l| l.rtt_p95_us.or(l.rtt_p50_us)),
+            usual_us: highest(|l| l.rtt_p50_us),
+        }
+    }
+
+    fn evidence(&self, load: &Load) -> Option<EvidenceItem> {
+        let own = figure(
+            text!("increase of TCP's own RTT, 95th percentile"),
+            Value::Us(self.high_us?.max(0.0)),
+        );
+        Some(own.bound(text!("no queue")).samples(&load.samples))
+    }
+}
+
+/// The goodput and losses of a load.
+fn of_load(load: &Load) -> impl Iterator<Item = EvidenceItem> + use<> {
+    let goodput = figure(
+        text!("goodput of {cc}", cc = &load.cc),
+        Value::Bps(load.goodput_bps),
+    );
+    let again = load.retransmitted_segments().map(|again| {
+        figure(
+            text!("segments retransmitted by {cc}", cc = &load.cc),
+            Value::Share(again),
+        )
+    });
+    let samples = load.samples.clone();
+    let all = std::iter::once(goodput).chain(again);
+    all.map(move |item| item.samples(&samples))
 }
 
 /// Returns true if a bucket of tokens explains the burst.
