@@ -32,6 +32,7 @@ pub(super) const COUNTS: &[(CauseCode, Counts)] = &[
     (CauseCode::RELAYED_PATH, [[1, 1], [0, 0], [5, 5]]),
     (CauseCode::REORDERING, [[0, 0], [5, 5], [2, 2]]),
     (CauseCode::SEND_BUFFER, [[0, 0], [1, 1], [7, 7]]),
+    (CauseCode::SHALLOW_QUEUE, [[0, 0], [0, 0], [7, 7]]),
     (CauseCode::SHARED_LINE, [[0, 0], [0, 0], [1, 1]]),
     (CauseCode::UDP_SOCKET_DROPS, [[0, 0], [0, 0], [3, 3]]),
     (CauseCode::UDP_THROTTLED, [[0, 0], [0, 0], [5, 5]]),
