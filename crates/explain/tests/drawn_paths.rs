@@ -354,8 +354,8 @@ fn losses_that_slow_start_has_no_more_of_do_not_show_a_shallow_queue() {
     assert!(!problems(&findings).iter().any(shallow), "{findings:#?}");
 }
 
-/// 150 Mbit/s of which others take 86 in UDP: the own UDP gets 71 of 99 and 79 of 122 Mbit/s, and
-/// no more would arrive of either on a line of its own. Nothing was found.
+/// 150 Mbit/s of which others take 86 in UDP: the own UDP gets 71 of 99 and 79 of 122 Mbit/s, where
+/// a queue that it does not share gives it the same of both. Nothing was found.
 #[test]
 fn udp_that_gets_more_the_more_it_sends_shares_its_line() {
     let findings = findings("others-86m-of-150m");

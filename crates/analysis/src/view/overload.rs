@@ -102,29 +102,16 @@ impl Sweep {
 
 #[cfg(test)]
 mod tests {
-    use model::{
-        net::{IpVersion, Layer},
-        run::{Key, Sample, StepKind},
-    };
+    use model::net::IpVersion;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::view::sweep::tests::sample;
 
     /// A sweep of steps with these times, s, offered and received rates, Mbit/s, without those
     /// below the capacity.
     fn sweep(capacity: f64, steps: &[[f64; 3]]) -> Sweep {
-        let key = Key {
-            step: StepKind::UdpSweep,
-            layer: Layer::Underlay,
-            family: IpVersion::V4,
-            direction: None,
-            bidirectional: false,
-            flows: None,
-            cc: None,
-            rate_bps: None,
-            bytes: None,
-        };
-        let mut sample = Sample::new(key, 0);
+        let mut sample = sample(IpVersion::V4);
         sample.capacity_bps = Some(capacity * 1e6);
         let step = |[time_s, sent, received]: &[f64; 3]| {
             let payload = 1_000_u32;

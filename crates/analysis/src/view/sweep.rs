@@ -301,14 +301,15 @@ fn capacity(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use model::{
         net::{IpVersion, Layer},
         run::{Key, StepKind},
     };
 
-    fn sample(family: IpVersion) -> Sample {
+    /// A sample of a sweep without steps.
+    pub(crate) fn sample(family: IpVersion) -> Sample {
         let key = Key {
             step: StepKind::UdpSweep,
             layer: Layer::Underlay,

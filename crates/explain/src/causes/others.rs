@@ -33,8 +33,9 @@ const STARVES: f64 = 0.7;
 /// Share of the bottleneck's rate from which what others take of a full queue is not chance.
 const TAKEN: f64 = 0.2;
 /// UDP loss below the capacity from which the datagrams of others are the reason, where these
-/// arrive unevenly and the idle round trip does not vary by chance: so it was in all 33 directions
-/// of draws 1002 to 1004 (docs/drawn.md). Random loss leaves those that arrive evenly spaced.
+/// arrive unevenly and the idle round trip does not vary by chance. Of the 36 directions of draws
+/// 1002 to 1004 (docs/drawn.md) with such loss and spacing 35 had others; the 36th had jitter.
+/// Random loss leaves those that arrive evenly spaced.
 const LOSSY: f64 = 0.05;
 
 /// Evidence of other traffic in one direction.

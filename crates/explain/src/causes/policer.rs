@@ -92,6 +92,8 @@ struct Seen {
     spread_us: f64,
     /// Increase by chance, µs.
     slack_us: f64,
+    /// Whether datagrams above the capacity wait for one another.
+    waits: Option<bool>,
     burst: Option<Burst>,
 }
 
@@ -175,6 +177,7 @@ impl Seen {
         };
         let [slack_us, _] = dir.chance_us();
         Ok(Self {
+            waits: sweep.waits_above(),
             burst: sweep.burst(),
             spread_us: idle.variation_us().unwrap_or(0.0),
             sweep,
@@ -202,7 +205,7 @@ impl Seen {
                 added = time(self.added_us)
             )));
         }
-        if self.sweep.waits_above() == Some(true) {
+        if self.waits == Some(true) {
             return Some(ruled_out(text!(
                 "datagrams above {capacity} wait for those before them: a queue, not a policer",
                 capacity = capacity()
@@ -239,7 +242,7 @@ impl Seen {
         let high_us = self.slack_us.max(2.0 * packet_us + self.spread_us);
         // A policer sends each packet at the line's rate: at half of the time they are not delayed.
         let delayed = |us: f64| us > least_us.max(DELAYED * packet_us);
-        self.sweep.waits_above().is_none()
+        self.waits.is_none()
             && (own.usual_us.is_some_and(delayed)
                 || own.high_us.is_some_and(|us| us > high_us.max(least_us)))
     }

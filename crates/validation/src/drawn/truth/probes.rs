@@ -21,7 +21,7 @@ const WARMUP: (f64, f64, f64) = (1.0, 25.0, 15.0);
 /// Time in which the ends find the MTU of a tunnel between them, s.
 const FINDS_MTU: f64 = 8.0;
 /// Packets of the warm-up and of the measured time on a slow line: the overshoot of slow start into
-/// a queue of 100 packets, and what is sent again after it, are a hundred each.
+/// a queue of 100 packets, and what is retransmitted after it, are a hundred each.
 const PACKETS: (f64, f64) = (400.0, 1000.0);
 /// Bits that a cell carries at most, unless its shortest times need more.
 const MAX_BITS: f64 = 1.5e9;
