@@ -22,7 +22,7 @@ pub use bench::{Event, Live};
 pub use estimate::Estimate;
 pub use find::ThirdError;
 pub use layers::Target;
-pub use schedule::{estimate, usual_estimate};
+pub use schedule::usual_estimate;
 pub use session::{Start, measure};
 pub use text::{minutes, range};
 pub use third::{ProbeKind, Third};

@@ -197,15 +197,20 @@ const EVEN: f64 = 0.1;
 const SLIGHT_US: f64 = 2_000.0;
 
 impl DirectionView<'_> {
-    /// Returns whether datagrams below the capacity arrive as evenly as they were sent, by RFC
-    /// 3550's jitter estimate: then the delay of round trips arises in the other direction. `None`
-    /// if that was not measured.
-    pub fn arrives_evenly(&self) -> Option<bool> {
+    /// Variation of the spacing of datagrams below the capacity, RFC 3550's jitter estimate in times
+    /// of a packet at the capacity; `None` if that was not measured.
+    pub fn spacing_packets(&self) -> Option<f64> {
         let sweep = self.sweep()?;
         let packet_us = models::packet_us(sweep.capacity_bps);
         let below = sweep.steps.iter().filter(|s| sweep.leaves_room(&s.udp));
         let jitters: Vec<f64> = below.filter_map(|s| s.udp.jitter_us).collect();
-        Some(stats::median(&jitters)? < EVEN * packet_us)
+        Some(stats::median(&jitters)? / packet_us)
+    }
+
+    /// Returns whether datagrams below the capacity arrive as evenly as they were sent: then the
+    /// delay of round trips arises in the other direction. `None` if that was not measured.
+    pub fn arrives_evenly(&self) -> Option<bool> {
+        Some(self.spacing_packets()? < EVEN)
     }
 
     /// The slowest step well below the capacity that loses datagrams in a full queue: a queue that

@@ -53,6 +53,12 @@ pub(super) fn below_capacity(dir: &DirectionView, load: &Load) -> Result<(f64, f
     Ok((filled, carries))
 }
 
+/// Gain of bbr below which the losses that it does not interpret are not the reason: `usual`, or
+/// half of what is missing where that is less.
+pub(super) fn least_gain(filled: f64, usual: f64) -> f64 {
+    usual.min(1.0 + 0.5 * (1.0 / filled - 1.0))
+}
+
 /// Returns true if a tunnel carries about as much as the underlay: then nothing on the hosts limits
 /// it. Always true for the underlay.
 pub(super) fn carries_the_underlay(view: &View) -> bool {

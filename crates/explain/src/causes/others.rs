@@ -37,6 +37,12 @@ const TAKEN: f64 = 0.2;
 /// 1002 to 1004 (docs/drawn.md) with such loss and spacing 35 had others; the 36th had jitter.
 /// Random loss leaves those that arrive evenly spaced.
 const LOSSY: f64 = 0.05;
+/// The same where idle probes meet the full queue of the others, 19 of 20 up to that share of its
+/// delay ...
+const LOSSY_BESIDE_FULL: f64 = 0.02;
+const MEETS: f64 = 0.7;
+/// ... and the packets of the others, and no radio, space the datagrams: by up to so many packets.
+const SPACED: f64 = 4.0;
 
 /// Evidence of other traffic in one direction.
 pub(super) struct Others {
@@ -78,9 +84,21 @@ fn taken(dir: &DirectionView) -> Option<Taken> {
 /// Share of the datagrams below the capacity that is lost between those of others.
 fn lossy(dir: &DirectionView) -> Option<f64> {
     let below = dir.sweep()?.below;
+    let least = below.loss_interval().0;
     let varies = dir.view.idle_correlation().is_some() && dir.view.idle_chance_us() == 0.0;
     let uneven = dir.arrives_evenly() == Some(false) && (varies || dir.view.is_calm());
-    (uneven && below.loss_interval().0 >= LOSSY).then(|| below.loss())
+    let full = meets_full(dir) == Some(true);
+    (uneven && least >= LOSSY || full && least >= LOSSY_BESIDE_FULL).then(|| below.loss())
+}
+
+/// Returns whether idle probes wait as long as in the full queue of this direction, and datagrams
+/// in it behind single packets of others.
+fn meets_full(dir: &DirectionView) -> Option<bool> {
+    let (idle, floor) = (dir.view.idle()?, dir.view.floor_us()?);
+    let full_us = dir.full_us()? - floor;
+    let spaced = dir.spacing_packets()?;
+    let behind = dir.arrives_evenly() == Some(false) && spaced <= SPACED;
+    Some(behind && full_us > SHALLOW_US && idle.p95_us? - floor >= MEETS * full_us)
 }
 
 /// The verdict on losses of a path whose idle round trip varies slowly by that many µs

@@ -33,6 +33,9 @@ const BURST: (f64, f64) = (3.0, 0.003);
 /// Increase of TCP's own RTT by packet bursts without any queue, as a share.
 const SMOOTHED: f64 = 0.05;
 
+/// Share of the capacity from which what a policer costs matters, although the path counts as full.
+const COSTS: f64 = 0.1;
+
 pub(super) const CAUSE: Cause = Cause {
     code: CauseCode::POLICER,
     title: "a policer drops traffic above a rate",
@@ -150,9 +153,10 @@ fn test(dir: &DirectionView) -> Verdict {
     let filled = plain.as_ref().and_then(|load| dir.utilization(load));
     match filled {
         // It is present without cost: reported, but with nothing to repair.
-        Some(filled) if filled >= FULL || plain.as_ref().is_some_and(apart) => {
+        Some(filled) if filled >= 1.0 - COSTS || plain.as_ref().is_some_and(apart) => {
             verdict.at(Severity::Info)
         }
+        Some(filled) if filled >= FULL => verdict.at(Severity::Low),
         _ => verdict,
     }
 }

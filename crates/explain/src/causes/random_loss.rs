@@ -14,7 +14,7 @@ use model::{
 
 pub(super) use self::seen::exceeds;
 use self::seen::{Events, From, loss};
-use super::{FULL, no_capacity, others::may_have_dropped, percent, rate, time, whole};
+use super::{FULL, least_gain, no_capacity, others::may_have_dropped, percent, rate, time, whole};
 use crate::{
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
@@ -27,7 +27,8 @@ const LOW: f64 = 0.4;
 const HIGH: f64 = 2.5;
 /// Minimum gain of another congestion control that confirms the cause.
 const GAIN: f64 = 1.5;
-/// Gain of another congestion control below which the cause is ruled out.
+/// Gain of another congestion control below which the cause is ruled out, where TCP is far from
+/// filling the path.
 const NO_GAIN: f64 = 1.2;
 
 pub(super) const CAUSE: Cause = Cause {
@@ -90,12 +91,14 @@ fn test(dir: &DirectionView) -> Verdict {
     if !models::is_loss_based(&load.cc) {
         return ruled_out(text!("{cc} is not known to be loss-based", cc = &load.cc));
     }
-    if let Some(filled) = dir.utilization(&load).filter(|f| *f >= FULL) {
+    let filled = dir.utilization(&load).unwrap_or(0.0);
+    if filled >= FULL {
         return ruled_out(text!(
             "TCP reaches {filled} of the path's capacity",
             filled = percent(filled)
         ));
     }
+    let no_gain = least_gain(filled, NO_GAIN);
     let Some(rtt) = load.rtt_us() else {
         return undecided(Need::LoadedProbes.missing(), Need::LoadedProbes.settle());
     };
@@ -143,7 +146,7 @@ fn test(dir: &DirectionView) -> Verdict {
     {
         return may_have_dropped(varies);
     }
-    if let Some(gain) = gain.filter(|g| *g < NO_GAIN) {
+    if let Some(gain) = gain.filter(|g| *g < no_gain) {
         return ruled_out(text!(
             "bbr, which is not affected by single losses, reaches only {gain} times as much",
             gain = Value::Count(gain)
@@ -156,7 +159,7 @@ fn test(dir: &DirectionView) -> Verdict {
             figure(text!("gain with bbr, measured"), Value::Ratio(gain))
                 .bound(text!(
                     "at least {least}; from {sure} on it confirms",
-                    least = Value::Ratio(NO_GAIN),
+                    least = Value::Ratio(no_gain),
                     sure = Value::Ratio(GAIN)
                 ))
                 .samples(&bbr.samples),

@@ -10,7 +10,9 @@ use model::{
     text,
 };
 
-use super::{FULL, below_capacity, bytes, percent, random_loss::exceeds, rate, time, whole};
+use super::{
+    FULL, below_capacity, bytes, least_gain, percent, random_loss::exceeds, rate, time, whole,
+};
 use crate::{
     bound,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
@@ -18,7 +20,7 @@ use crate::{
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// Minimum gain of bbr, which needs no long queue.
+/// Minimum gain of bbr, which needs no long queue, where TCP is far from filling the path.
 const GAIN: f64 = 1.2;
 /// Gain of bbr that leaves no other explanation.
 const SURE: f64 = 1.5;
@@ -27,6 +29,8 @@ const SURE: f64 = 1.5;
 const OWN: f64 = 0.3;
 /// Target of common queue management (CoDel: RFC 8289 section 4.3), µs.
 const MANAGED_US: f64 = 5_000.0;
+/// Share of the retransmissions up to which those that were not needed look like overtaken packets.
+const TWICE: f64 = 0.02;
 /// Share of the time from which a window limits a load.
 const LIMITED: f64 = 0.05;
 /// Minimum number of loss events after slow start for their rate.
@@ -141,7 +145,8 @@ fn test(dir: &DirectionView) -> Verdict {
             text!("the same load alternating with bbr, five times each"),
         );
     };
-    if gain < GAIN {
+    let least = least_gain(filled, GAIN);
+    if gain < least {
         return ruled_out(text!(
             "bbr, which is not affected by single losses, reaches only {gain} times as much",
             gain = Value::Count(gain)
@@ -149,7 +154,7 @@ fn test(dir: &DirectionView) -> Verdict {
     }
     let mut evidence = vec![
         figure(text!("gain with bbr, measured"), Value::Ratio(gain))
-            .bound(bound::at_least(Value::Ratio(GAIN)))
+            .bound(bound::at_least(Value::Ratio(least)))
             .samples(&bbr.samples)
             .decisive(),
         figure(text!("share of the capacity used"), Value::Share(filled))
@@ -206,6 +211,14 @@ fn losses(
     ]
 }
 
+/// Round trip from which packets of TCP wait where queue management may drop, µs: above its target,
+/// and what the idle one reaches by chance.
+fn waits_from_us(dir: &DirectionView) -> f64 {
+    let idle = dir.view.idle();
+    let usual = idle.and_then(|idle| idle.p99_us.or(idle.p95_us));
+    usual.or(dir.view.base_us()).unwrap_or(0.0) + MANAGED_US
+}
+
 /// Rise of TCP's own round trip, 95th percentile, µs.
 fn rise_us(load: &Load, base_us: f64) -> f64 {
     load.rtt_p95_us.map_or(0.0, |us| us - base_us)
@@ -236,7 +249,7 @@ fn other_reason(dir: &DirectionView, load: &Load, sweep: &Sweep) -> Option<Verdi
             share = percent(limited)
         )));
     }
-    if load.reord_seen.is_some_and(|seen| seen > 0.0) {
+    if overtaken(load, sweep) {
         return Some(undecided(
             text!("TCP saw reordering, which it may have taken for loss"),
             text!("the same plan without reordering"),
@@ -246,14 +259,26 @@ fn other_reason(dir: &DirectionView, load: &Load, sweep: &Sweep) -> Option<Verdi
     varies.map(super::others::may_have_dropped)
 }
 
+/// Returns true if TCP saw packets overtaken, and not only some of its own that it had sent twice.
+fn overtaken(load: &Load, sweep: &Sweep) -> bool {
+    let Some(seen) = load.reord_seen else {
+        return false;
+    };
+    let few = load.retransmits.is_some_and(|again| seen <= TWICE * again);
+    seen > 0.0 && !(few && sweep.below.reordered == 0.0)
+}
+
 /// Returns true if the `signals` of a whole load are about as frequent as its losses after slow
 /// start, and those not more frequent than UDP's beyond chance: a short queue loses much of what
-/// slow start sends.
+/// slow start sends. Losses that mostly occur while packets wait are not random.
 fn may_be_random(dir: &DirectionView, load: &Load, sweep: &Sweep, signals: f64) -> bool {
     let Some(steady) = dir.steady(load) else {
         return false;
     };
     let events = steady.events_us.len();
+    if 2 * steady.events_within(waits_from_us(dir)) < events {
+        return false;
+    }
     if events < MIN_EVENTS || exceeds(events, steady.segments, &sweep.below) {
         return false;
     }

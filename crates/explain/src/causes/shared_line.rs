@@ -6,9 +6,10 @@ use model::{
     net::Direction,
     remedy::{Action, Bottleneck, Flow},
     text,
+    text::Text,
 };
 
-use super::{below_capacity, others::Others, rate, time};
+use super::{below_capacity, others::Others, percent, rate, time};
 use crate::{
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
@@ -69,11 +70,11 @@ fn test(dir: &DirectionView) -> Verdict {
     let Some(load) = dir.default_load() else {
         return undecided(Need::Tcp.missing(), Need::Tcp.settle());
     };
+    let others = Others::of(dir, &load);
     let (_, carries) = match below_capacity(dir, &load) {
         Ok(both) => both,
-        Err(verdict) => return verdict,
+        Err(full) => return beside(dir, &load, &others).unwrap_or(full),
     };
-    let others = Others::of(dir, &load);
     if !others.here() {
         let settle = text!("the same plan when nothing else uses the line");
         return match (others.wait(), dir.view.idle_drift_us()) {
@@ -95,12 +96,30 @@ fn test(dir: &DirectionView) -> Verdict {
             )),
         };
     }
-    let (scatters, evidence) = evidence(&load, &others);
     let text = text!(
         "TCP gets {goodput} of {carries}, and packets wait and get lost in a queue that it does not fill itself",
         goodput = rate(load.goodput_bps),
         carries = rate(carries)
     );
+    holds(&load, &others, text)
+}
+
+/// The verdict where TCP gets all that others, which do not give way, leave.
+fn beside(dir: &DirectionView, load: &Load, others: &Others) -> Option<Verdict> {
+    let share = others.taken?.share;
+    let leave = dir.payload_capacity_bps(load)?;
+    let text = text!(
+        "TCP gets {goodput}, about the {leave} that others leave: they take {share} of the line",
+        goodput = rate(load.goodput_bps),
+        leave = rate(leave),
+        share = percent(share)
+    );
+    Some(holds(load, others, text))
+}
+
+/// The finding, with all signs as its evidence.
+fn holds(load: &Load, others: &Others, text: Text) -> Verdict {
+    let (scatters, evidence) = evidence(load, others);
     let signs = [
         others.overflow.is_some(),
         others.taken.is_some(),

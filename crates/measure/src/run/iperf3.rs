@@ -33,7 +33,7 @@ use super::{
     bench::{Event, Live},
     budget::{self, Spent},
     conclude, controls,
-    schedule::{self, Senders, estimate},
+    schedule::{self, Sender, Senders, estimate},
     session::{narrow, note_skipped},
     steps::{self, AnyStep, Step, tcp::Tcp},
     task::Task,
@@ -148,16 +148,22 @@ fn allowed(plan: &Plan, notes: &mut Vec<Text>) -> Result<Plan, FarError> {
 impl Bench<'_> {
     fn carry_out(&mut self, plan: &Plan, run: &mut Run, seed: Seed) {
         // The congestion controls of the far end are known after it has sent.
-        let near = state::congestion();
-        let senders = Senders {
-            far: near.clone(),
-            near,
-        };
+        let usable = state::congestion();
         let facts = &run.near.facts.congestion;
-        let lacking = controls::lacking(plan, Side::Near, &senders.near, facts);
+        let lacking = controls::lacking(plan, Side::Near, &usable, facts);
+        let senders = Senders {
+            far: Sender {
+                usable: usable.clone(),
+                default: None,
+            },
+            near: Sender {
+                usable,
+                default: facts.default.clone(),
+            },
+        };
         run.caveats.extend(lacking);
         let layers = run.layers.clone();
-        let estimate = estimate(plan, layers.len(), &senders.near, &senders.far);
+        let estimate = estimate(plan, layers.len(), &senders);
         (self.on)(Event::Planned {
             estimate,
             layers: &layers,

@@ -42,41 +42,49 @@ pub(crate) fn block(
     tasks
 }
 
-/// Congestion controls that each end can send with.
+/// Congestion controls that an end can send with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sender {
+    /// All that may be used.
+    pub(crate) usable: Vec<String>,
+    /// The one of programs that set none; `None` if unknown.
+    pub(crate) default: Option<String>,
+}
+
+/// Both ends as senders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Senders {
-    pub(crate) near: Vec<String>,
-    pub(crate) far: Vec<String>,
+    pub(crate) near: Sender,
+    pub(crate) far: Sender,
 }
 
 impl Senders {
-    /// The congestion controls to try in a direction when the plan names none: the [`USUAL`] ones
-    /// of the sender, else its first.
+    /// The congestion controls to try in a direction when the plan names none: the sender's default
+    /// and the [`USUAL`] ones, as far as it has them, else its first.
     fn of(&self, direction: LoadDirection) -> Vec<String> {
-        let both = |name: &String| match direction {
-            LoadDirection::Up => self.near.contains(name),
-            LoadDirection::Down => self.far.contains(name),
-            LoadDirection::Both => self.near.contains(name) && self.far.contains(name),
+        let senders = match direction {
+            LoadDirection::Up => vec![&self.near],
+            LoadDirection::Down => vec![&self.far],
+            LoadDirection::Both => vec![&self.near, &self.far],
         };
-        let all = if direction == LoadDirection::Down {
-            &self.far
-        } else {
-            &self.near
-        };
-        let usual: Vec<_> = USUAL
-            .map(str::to_owned)
-            .into_iter()
-            .filter(|name| both(name))
-            .collect();
-        if usual.is_empty() {
-            all.iter()
-                .filter(|name| both(name))
-                .take(1)
-                .cloned()
-                .collect()
-        } else {
-            usual
+        let all_have = |name: &String| senders.iter().all(|s| s.usable.contains(name));
+        let default = senders.first().and_then(|s| s.default.clone());
+        let is_rare = |name: &String| !USUAL.contains(&name.as_str());
+        let own = default.filter(|name| is_rare(name) && senders.iter().all(|s| s.uses(name)));
+        let usual = USUAL.map(str::to_owned).into_iter().filter(all_have);
+        let tried: Vec<String> = own.into_iter().chain(usual).collect();
+        if !tried.is_empty() {
+            return tried;
         }
+        let all = senders.iter().flat_map(|s| &s.usable);
+        all.filter(|name| all_have(name)).take(1).cloned().collect()
+    }
+}
+
+impl Sender {
+    /// Returns true if it is the default.
+    fn uses(&self, name: &str) -> bool {
+        self.default.as_deref() == Some(name)
     }
 }
 
@@ -108,17 +116,13 @@ fn tasks(step: &Step, layers: &[LayerAddress], senders: &Senders, block: u32) ->
         .collect()
 }
 
-/// Congestion controls that a plan tries when it names none and both ends have them: the two that
-/// are in use.
+/// Congestion controls that a plan tries when it names none and the sender has them, beside its
+/// default: the two that are in use.
 pub(crate) const USUAL: [&str; 2] = ["cubic", "bbr"];
 
-/// Estimate for a plan over this many layers, between ends with these congestion controls.
-pub fn estimate(plan: &Plan, layers: usize, near: &[String], far: &[String]) -> Estimate {
-    let senders = Senders {
-        near: near.to_vec(),
-        far: far.to_vec(),
-    };
-    let samples = |step: &Step| layers * controls(step, &senders).len();
+/// Estimate for a plan over this many layers, between these ends.
+pub(crate) fn estimate(plan: &Plan, layers: usize, senders: &Senders) -> Estimate {
+    let samples = |step: &Step| layers * controls(step, senders).len();
     let sum = |repeat: bool, f: fn(&Step) -> f64| -> f64 {
         let steps = plan.steps.iter().filter(|step| step.repeat == repeat);
         steps.map(|step| samples(step) as f64 * f(step)).sum()
@@ -134,8 +138,15 @@ pub fn estimate(plan: &Plan, layers: usize, near: &[String], far: &[String]) -> 
 
 /// Same as [`estimate`], before the capabilities of the ends are known: with those of typical ends.
 pub fn usual_estimate(plan: &Plan, layers: usize) -> Estimate {
-    let usual = USUAL.map(str::to_owned);
-    estimate(plan, layers, &usual, &usual)
+    let usual = Sender {
+        usable: USUAL.map(str::to_owned).to_vec(),
+        default: None,
+    };
+    let senders = Senders {
+        near: usual.clone(),
+        far: usual,
+    };
+    estimate(plan, layers, &senders)
 }
 
 /// Time of a step, s.
@@ -176,11 +187,17 @@ mod tests {
             .to_vec()
     }
 
+    fn sender(default: &str) -> Sender {
+        Sender {
+            usable: ["reno", "cubic", "bbr"].map(str::to_owned).to_vec(),
+            default: Some(default.to_owned()),
+        }
+    }
+
     fn senders() -> Senders {
-        let all = || ["reno", "cubic", "bbr"].map(str::to_owned).to_vec();
         Senders {
-            near: all(),
-            far: all(),
+            near: sender("cubic"),
+            far: sender("bbr"),
         }
     }
 
@@ -209,7 +226,7 @@ mod tests {
         for plan in [crate::plans::quick(), crate::plans::default()] {
             let before = once(&plan, &layers, &senders);
             let one = block(&plan, &layers, &senders, 1, &mut Random::new(0));
-            let estimate = estimate(&plan, layers.len(), &senders.near, &senders.far);
+            let estimate = estimate(&plan, layers.len(), &senders);
             for (n, samples) in [plan.repeats.min, plan.repeats.max]
                 .into_iter()
                 .zip(estimate.samples)
@@ -231,9 +248,21 @@ mod tests {
     #[test]
     fn only_congestion_controls_of_the_sender_are_tried() {
         let mut senders = senders();
-        senders.far = vec!["reno".to_owned()];
+        senders.far.usable = vec!["reno".to_owned()];
         assert_eq!(senders.of(LoadDirection::Down), ["reno"]);
         assert_eq!(senders.of(LoadDirection::Up), ["cubic", "bbr"]);
         assert_eq!(senders.of(LoadDirection::Both), ["reno"]);
+    }
+    /// Hosts with reno were measured with cubic and bbr alone, and so not with what their programs
+    /// get.
+    #[test]
+    fn a_default_that_is_none_of_the_usual_is_measured_first() {
+        let mut senders = senders();
+        senders.far = sender("reno");
+        assert_eq!(senders.of(LoadDirection::Down), ["reno", "cubic", "bbr"]);
+        assert_eq!(senders.of(LoadDirection::Up), ["cubic", "bbr"]);
+        assert_eq!(senders.of(LoadDirection::Both), ["cubic", "bbr"]);
+        senders.near = sender("reno");
+        assert_eq!(senders.of(LoadDirection::Both), ["reno", "cubic", "bbr"]);
     }
 }

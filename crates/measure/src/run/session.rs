@@ -26,7 +26,7 @@ use super::{
     estimate::Estimate,
     pace,
     relay::Relay,
-    schedule::{self, Senders, estimate},
+    schedule::{self, Sender, Senders, estimate},
     steps::{self, AnyStep},
     task::Task,
     third::{self, ProbeKind, Prober, Third},
@@ -213,14 +213,20 @@ fn layers(start: &Start<'_>) -> (Vec<LayerAddress>, Vec<Unreached>) {
 
 fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), FarError> {
     let senders = Senders {
-        near: state::congestion(),
-        far: bench.far.welcome.congestion.clone(),
+        near: Sender {
+            usable: state::congestion(),
+            default: run.near.facts.congestion.default.clone(),
+        },
+        far: Sender {
+            usable: bench.far.welcome.congestion.clone(),
+            default: run.far.facts.congestion.default.clone(),
+        },
     };
-    for (side, usable, facts) in [
+    for (side, sender, facts) in [
         (Side::Near, &senders.near, &run.near.facts),
         (Side::Far, &senders.far, &run.far.facts),
     ] {
-        let lacking = controls::lacking(bench.plan, side, usable, &facts.congestion);
+        let lacking = controls::lacking(bench.plan, side, &sender.usable, &facts.congestion);
         run.caveats.extend(lacking);
     }
     for caveat in &run.caveats {
@@ -228,7 +234,7 @@ fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), Far
     }
     let layers = run.layers.clone();
     let expected = pace::expected(bench.plan, bench.control_us);
-    let planned = estimate(&expected, layers.len(), &senders.near, &senders.far);
+    let planned = estimate(&expected, layers.len(), &senders);
     (bench.on)(Event::Planned {
         estimate: planned,
         layers: &layers,
@@ -279,7 +285,7 @@ fn say_longer(
     planned: Estimate,
 ) {
     let fitted = pace::for_all(bench, layers);
-    let estimate = estimate(&fitted, layers.len(), &senders.near, &senders.far);
+    let estimate = estimate(&fitted, layers.len(), &senders);
     if estimate.time_s[1] > 1.1 * planned.time_s[1] {
         let steps = fitted.steps.iter().map(|step| step.duration_s);
         let step_s = steps.fold(0.0, f64::max);

@@ -198,8 +198,8 @@ impl Outcome {
         largest.is_some_and(|c| first.is_some_and(|code| c.codes.contains(code)))
     }
 
-    /// A path counts as full from 85 % of its goodput, so up to there "healthy" is not wrong,
-    /// except with delay under load or a tunnel MTU that does not fit.
+    /// A path counts as full from 85 % of its goodput, so up to there neither "healthy" nor saying
+    /// nothing is wrong, except with delay under load or a tunnel MTU that does not fit.
     fn may_be_healthy(&self) -> bool {
         let only_goodput = |c: &Cause| !c.fault.is_of_latency() && c.fault != Fault::TunnelMtu;
         self.causes.iter().all(only_goodput) && (self.is_healthy() || self.recovers < FULL)
@@ -216,7 +216,7 @@ impl Outcome {
             return Judged::FalseAlarm;
         }
         let Some(first) = self.first() else {
-            return match self.has_name() {
+            return match self.has_name() && !self.may_be_healthy() {
                 true => Judged::Silent,
                 false => Judged::Right,
             };
@@ -377,6 +377,19 @@ pub(super) mod tests {
             judged(&[], &[(CauseCode::HOST_SETTINGS, None, Severity::Low)]),
             Judged::Right
         );
+    }
+
+    /// Up to 15 % "healthy" was right, and saying less, nothing, was "silent".
+    #[test]
+    fn where_healthy_is_not_wrong_nor_is_saying_nothing() {
+        let small = |fault: Fault, recovers: f64| Outcome {
+            recovers,
+            ..outcome(&[fault], &[])
+        };
+        assert_eq!(small(LOSS, 0.14).judge(), Judged::Right);
+        assert_eq!(small(LOSS, 0.16).judge(), Judged::Silent);
+        let deep = Fault::DeepQueue(Direction::Down);
+        assert_eq!(small(deep, 0.02).judge(), Judged::Silent);
     }
 
     #[test]
