@@ -23,6 +23,21 @@ fn iperf3() -> Command {
     Command::new(std::env::var_os("PATHTWIN_IPERF3").unwrap_or_else(|| "iperf3".into()))
 }
 
+/// Version, major and minor, from which a client with -n and -R is known to end: 3.9, of Ubuntu
+/// 22.04, does not.
+const ENDS_REVERSE: [u32; 2] = [3, 12];
+
+fn version() -> [u32; 2] {
+    let output = iperf3().arg("--version").output().expect("start iperf3");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // "iperf 3.9 (cJSON 1.7.13)".
+    let number = text.split_whitespace().nth(1).expect("a version");
+    let mut parts = number
+        .split(['.', '+', '-'])
+        .map(|part| part.parse().unwrap_or(0));
+    [parts.next().unwrap_or(0), parts.next().unwrap_or(0)]
+}
+
 /// An iperf3 server for one test.
 struct Program {
     child: Child,
@@ -195,6 +210,10 @@ fn an_iperf3_client_measures_tcp_with_the_server() {
             LoadDirection::Up,
         ),
     ] {
+        if arguments == ["-n", "5M", "-R"] && version() < ENDS_REVERSE {
+            println!("skipped: this iperf3 does not end -n with -R, with its own server either");
+            continue;
+        }
         let (document, server) = serve_program(arguments);
         assert_eq!(server.params.direction, direction);
         let theirs = document["end"]["streams"].as_array().unwrap();
@@ -249,7 +268,7 @@ fn an_iperf3_client_measures_udp_with_the_server() {
 #[test]
 fn an_iperf3_client_gets_the_congestion_control_that_it_asks_for() {
     for name in congestion() {
-        let (document, server) = serve_program(&["-n", "1M", "-R", "-C", &name]);
+        let (document, server) = serve_program(&["-t", "1", "-R", "-C", &name]);
         assert_eq!(document["end"]["sender_tcp_congestion"], name.as_str());
         assert_eq!(server.invalid, []);
     }

@@ -105,18 +105,23 @@ impl Browser {
     pub fn open(&mut self, file: &Path, viewport: Viewport) {
         self.set(viewport);
         let url = format!("file://{}", file.canonicalize().unwrap().display());
-        self.errors.clear();
-        self.call("Page.navigate", json!({ "url": url }));
-        self.until("document.readyState === 'complete' && location.protocol === 'file:'");
+        self.navigate(&url);
         self.value("window.pathtwin ? window.pathtwin.ready.then(() => 1) : 1");
     }
 
     /// Opens a page of a server and waits until it is loaded.
     pub fn visit(&mut self, url: &str, viewport: Viewport) {
         self.set(viewport);
+        self.navigate(url);
+    }
+
+    /// Leaves the page before, which some versions still answer for after `Page.navigate`.
+    fn navigate(&mut self, url: &str) {
         self.errors.clear();
+        self.value("window.left = true");
         self.call("Page.navigate", json!({ "url": url }));
-        self.until("document.readyState === 'complete' && location.protocol === 'http:'");
+        let loaded = "document.readyState === 'complete' && location.href !== 'about:blank'";
+        self.until(&format!("!window.left && {loaded}"));
     }
 
     /// Changes size and colours.
@@ -284,16 +289,22 @@ fn chromium() -> PathBuf {
     let found = named
         .into_iter()
         .chain(places.map(PathBuf::from))
+        .chain([cache("chromium-153.0.0/chromium")])
         .find(|p| p.exists());
     found.unwrap_or_else(|| panic!("no chromium here: {REMEDY}, or name one in PATHTWIN_CHROMIUM"))
 }
 
-/// The accessibility checker's source.
-pub fn axe() -> String {
+/// A file that `scripts/setup test` downloads.
+fn cache(name: &str) -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
         || std::env::home_dir().unwrap().join(".cache"),
         PathBuf::from,
     );
-    let file = cache.join("pathtwin/test/axe-core-4.14.1.min.js");
+    cache.join("pathtwin/test").join(name)
+}
+
+/// The accessibility checker's source.
+pub fn axe() -> String {
+    let file = cache("axe-core-4.14.1.min.js");
     std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}: {REMEDY}", file.display()))
 }

@@ -5,7 +5,7 @@ use crate::guest::{LOSSY, UNDO, in_lab};
 /// The server is that of OpenWrt, the client OpenSSH's with its defaults. It starts in the
 /// namespace of the far end by the program in place of ssh, which the client then replaces. Files
 /// that the host's ssh_config includes, as in Debian 13, belong to a root that an ordinary user's
-/// guest does not know, and are refused by the client.
+/// guest does not know, and are refused by the client. Older servers give root no search path for tc.
 const LOGINS: &str = r#"
 mount -t tmpfs -o mode=700 none /root && mkdir -m 700 /root/.ssh
 [ ! -d /etc/ssh ] || mount -t tmpfs none /etc/ssh
@@ -15,7 +15,7 @@ dropbearkey -t ed25519 -f /tmp/host-key 2>&1 | sed -n 's/^ssh-/far &/p' >/root/.
 printf 'Host far\n HostName server\n HostKeyAlias far\n' >/root/.ssh/config
 cat >/tmp/login <<'END'
 #!/bin/sh
-export PATH=/tmp/bin:$PATH PATHTWIN_JOURNAL=/tmp/far
+export PATH=/tmp/bin:$PATH:/usr/sbin:/sbin PATHTWIN_JOURNAL=/tmp/far
 exec sh -c "$SSH_ORIGINAL_COMMAND"
 END
 chmod 700 /tmp/login
