@@ -70,10 +70,15 @@ impl System {
             "mkdir -p /run/systemd/netif/links /run/systemd/netif/leases && \
             chown -R systemd-network:systemd-network /run/systemd/netif",
         );
+        // Before version 250 or so it waits for udev, also where there is none.
+        sh(
+            "mkdir -p /run/udev && mount -t tmpfs none /run/udev && mkdir /run/udev/data && \
+            for index in /sys/class/net/*/ifindex; do : >/run/udev/data/n$(cat $index); done",
+        );
         sh(&format!("mount --bind {own} /etc/systemd/network"));
         sh(&format!("chmod 755 {}", self.root.path().display()));
         let log = sh(&format!("timeout 3 {NETWORKD} 2>&1 || true"));
-        sh("umount /etc/systemd/network /run/systemd");
+        sh("umount /etc/systemd/network /run/udev /run/systemd");
         log
     }
 
