@@ -85,13 +85,13 @@ fn test(dir: &DirectionView) -> Verdict {
     let (Some(load), Some(sweep)) = (dir.default_load(), dir.sweep()) else {
         return undecided(Need::Tcp.missing(), Need::Tcp.settle());
     };
-    let Some(carries) = dir.payload_capacity_bps(&load) else {
+    let (Some(carries), Some(filled)) = (dir.payload_capacity_bps(&load), dir.utilization(&load))
+    else {
         return no_capacity(dir);
     };
     if !models::is_loss_based(&load.cc) {
         return ruled_out(text!("{cc} is not known to be loss-based", cc = &load.cc));
     }
-    let filled = dir.utilization(&load).unwrap_or(0.0);
     if filled >= FULL {
         return ruled_out(text!(
             "TCP reaches {filled} of the path's capacity",

@@ -216,7 +216,7 @@ fn losses(
 fn waits_from_us(dir: &DirectionView) -> f64 {
     let idle = dir.view.idle();
     let usual = idle.and_then(|idle| idle.p99_us.or(idle.p95_us));
-    usual.or(dir.view.base_us()).unwrap_or(0.0) + MANAGED_US
+    usual.map_or(f64::INFINITY, |us| us + MANAGED_US)
 }
 
 /// Rise of TCP's own round trip, 95th percentile, µs.
