@@ -285,7 +285,7 @@ fn say_longer(
     planned: Estimate,
 ) {
     let fitted = pace::for_all(bench, layers);
-    let estimate = estimate(&fitted, layers.len(), &senders);
+    let estimate = estimate(&fitted, layers.len(), senders);
     if estimate.time_s[1] > 1.1 * planned.time_s[1] {
         let steps = fitted.steps.iter().map(|step| step.duration_s);
         let step_s = steps.fold(0.0, f64::max);
