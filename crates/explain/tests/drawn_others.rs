@@ -108,16 +108,16 @@ fn loss_between_datagrams_of_others_is_not_random() {
 }
 
 /// 4 Mbit/s up through a tunnel, 0.4 ms, which five flows of others fill: a fifth of the datagrams
-/// below the capacity get lost, and the idle RTT varies, as by chance, up to that of the full queue.
-/// It was "random loss".
+/// below the capacity get lost, and the idle RTT varies, as by chance, up to that of the full
+/// queue. It was "random loss".
 #[test]
 fn loss_beside_an_idle_rtt_up_to_that_of_the_full_queue_is_not_random() {
     let findings = findings("others-fill-4m-tunnel");
     assert_eq!(problems(&findings)[0], ("shared-line", UP), "{findings:#?}");
 }
 
-/// 2.6 Mbit/s up, 20 ms, of which others take a third in UDP: TCP gets all that they leave. "Nothing
-/// is wrong".
+/// 2.6 Mbit/s up, 20 ms, of which others take a third in UDP: TCP gets all that they leave.
+/// "Nothing is wrong".
 #[test]
 fn a_line_that_tcp_fills_beside_others_is_shared() {
     let findings = findings("others-leave-2m");

@@ -70,8 +70,8 @@ fn one_packet_on_a_slow_line_is_not_a_deep_queue() {
     assert!(!problems(&findings).iter().any(deep), "{findings:#?}");
 }
 
-/// 918 kbit/s, 0.7 ms behind CoDel: three to four packets of 13 ms wait, as with any queue, since TCP
-/// needs four to repair a loss. "A queue on the path adds high delay".
+/// 918 kbit/s, 0.7 ms behind CoDel: three to four packets of 13 ms wait, as with any queue, since
+/// TCP needs four to repair a loss. "A queue on the path adds high delay".
 #[test]
 fn the_window_that_repairs_a_loss_is_no_deep_queue() {
     let findings = findings("codel-918k");
@@ -96,8 +96,8 @@ fn random_loss_on_a_satellite_line_is_found() {
     assert!(found.contains(&("random-loss", UP)), "{findings:#?}");
 }
 
-/// 30 Mbit/s, 4 ms, random loss down at which cubic reaches 82 %: bbr gains 1.12 times, more than half
-/// of what is missing, and "reaches only 1.12 times as much" ruled it out.
+/// 30 Mbit/s, 4 ms, random loss down at which cubic reaches 82 %: bbr gains 1.12 times, more than
+/// half of what is missing, and "reaches only 1.12 times as much" ruled it out.
 #[test]
 fn random_loss_is_found_where_bbr_recovers_most_of_the_little_that_it_costs() {
     let findings = findings("loss-30m-costs-a-fifth");
@@ -291,8 +291,9 @@ fn a_send_buffer_of_one_large_packet_is_too_small() {
     );
 }
 
-/// 250/154 Mbit/s, 71 ms, `fq_codel`: four losses of TCP in 30,000 segments after slow start, as many
-/// as the whole load has, might be random, but packets wait for 10 ms at each. Nothing was found.
+/// 250/154 Mbit/s, 71 ms, `fq_codel`: four losses of TCP in 30,000 segments after slow start, as
+/// many as the whole load has, might be random, but packets wait for 10 ms at each. Nothing was
+/// found.
 #[test]
 fn losses_while_packets_wait_are_those_of_a_queue_although_slow_start_has_no_more() {
     let findings = findings("rare-drops-250m-70ms");

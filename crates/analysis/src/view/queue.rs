@@ -197,8 +197,8 @@ const EVEN: f64 = 0.1;
 const SLIGHT_US: f64 = 2_000.0;
 
 impl DirectionView<'_> {
-    /// Variation of the spacing of datagrams below the capacity, RFC 3550's jitter estimate in times
-    /// of a packet at the capacity; `None` if that was not measured.
+    /// Variation of the spacing of datagrams below the capacity, RFC 3550's jitter estimate in
+    /// times of a packet at the capacity; `None` if that was not measured.
     pub fn spacing_packets(&self) -> Option<f64> {
         let sweep = self.sweep()?;
         let packet_us = models::packet_us(sweep.capacity_bps);

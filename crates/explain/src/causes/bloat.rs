@@ -21,9 +21,9 @@ pub(super) const WARN_US: f64 = 30_000.0;
 /// Added delay under load that requires action, µs.
 pub(super) const ACT_US: f64 = 60_000.0;
 
-/// Packets of a load that wait at a bottleneck even with the shortest queue: the window moves between
-/// the two to which it falls at most, and the five of which one is lost and four let fast retransmit
-/// repair it (RFC 5681 sections 3.1 and 3.2). On a line of 256 kbit/s each takes 47 ms.
+/// Packets of a load that wait at a bottleneck even with the shortest queue: the window moves
+/// between the two to which it falls at most, and the five of which one is lost and four let fast
+/// retransmit repair it (RFC 5681 sections 3.1 and 3.2). On a line of 256 kbit/s each takes 47 ms.
 const MIN_PACKETS: f64 = 3.5;
 
 /// The same of BBR, which keeps more in flight on a path that holds little more than a packet,

@@ -5,7 +5,8 @@ use crate::guest::{LOSSY, UNDO, in_lab};
 /// The server is that of OpenWrt, the client OpenSSH's with its defaults. It starts in the
 /// namespace of the far end by the program in place of ssh, which the client then replaces. Files
 /// that the host's ssh_config includes, as in Debian 13, belong to a root that an ordinary user's
-/// guest does not know, and are refused by the client. Older servers give root no search path for tc.
+/// guest does not know, and are refused by the client. Older servers give root no search path for
+/// tc.
 const LOGINS: &str = r#"
 mount -t tmpfs -o mode=700 none /root && mkdir -m 700 /root/.ssh
 [ ! -d /etc/ssh ] || mount -t tmpfs none /etc/ssh
