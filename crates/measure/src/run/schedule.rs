@@ -136,8 +136,8 @@ pub(crate) fn estimate(plan: &Plan, layers: usize, senders: &Senders) -> Estimat
     }
 }
 
-/// Estimate for a plan over this many layers before the capabilities of the ends are known: with those
-/// of typical ends.
+/// Estimate for a plan over this many layers before the capabilities of the ends are known: with
+/// those of typical ends.
 pub fn usual_estimate(plan: &Plan, layers: usize) -> Estimate {
     let usual = Sender {
         usable: USUAL.map(str::to_owned).to_vec(),
