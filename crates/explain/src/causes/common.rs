@@ -10,6 +10,8 @@ use crate::{
 
 /// Share of the underlay's capacity below which a tunnel itself limits.
 const TUNNEL_SHARE: f64 = 0.7;
+/// Minimum gain of bbr where TCP is far from filling the path.
+const GAIN: f64 = 1.2;
 
 /// Returns true if TCP uses the full capacity of the path, wherever that is known.
 pub(super) fn filled(view: &View) -> bool {
@@ -53,10 +55,10 @@ pub(super) fn below_capacity(dir: &DirectionView, load: &Load) -> Result<(f64, f
     Ok((filled, carries))
 }
 
-/// Gain of bbr below which the losses that it does not interpret are not the reason: `usual`, or
-/// half of what is missing where that is less.
-pub(super) fn least_gain(filled: f64, usual: f64) -> f64 {
-    usual.min(1.0 + 0.5 * (1.0 / filled - 1.0))
+/// Gain of bbr below which the losses that it does not interpret are not the reason, of a load that
+/// fills this share of the capacity: half of what is missing, at most [`GAIN`].
+pub(super) fn least_gain(filled: f64) -> f64 {
+    GAIN.min(1.0 + 0.5 * (1.0 / filled - 1.0))
 }
 
 /// Returns true if a tunnel carries about as much as the underlay: then nothing on the hosts limits

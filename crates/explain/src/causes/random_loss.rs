@@ -27,9 +27,6 @@ const LOW: f64 = 0.4;
 const HIGH: f64 = 2.5;
 /// Minimum gain of another congestion control that confirms the cause.
 const GAIN: f64 = 1.5;
-/// Gain of another congestion control below which the cause is ruled out, where TCP is far from
-/// filling the path.
-const NO_GAIN: f64 = 1.2;
 
 pub(super) const CAUSE: Cause = Cause {
     code: CauseCode::RANDOM_LOSS,
@@ -98,7 +95,7 @@ fn test(dir: &DirectionView) -> Verdict {
             filled = percent(filled)
         ));
     }
-    let no_gain = least_gain(filled, NO_GAIN);
+    let no_gain = least_gain(filled);
     let Some(rtt) = load.rtt_us() else {
         return undecided(Need::LoadedProbes.missing(), Need::LoadedProbes.settle());
     };

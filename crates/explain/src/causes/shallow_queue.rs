@@ -20,9 +20,7 @@ use crate::{
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// Minimum gain of bbr, which needs no long queue, where TCP is far from filling the path.
-const GAIN: f64 = 1.2;
-/// Gain of bbr that leaves no other explanation.
+/// Gain of bbr, which needs no long queue, that leaves no other explanation.
 const SURE: f64 = 1.5;
 /// Maximum rise of TCP's own RTT as a share of the RTT, in addition to [`MANAGED_US`]: a queue that
 /// TCP fills by more is not shallow.
@@ -145,7 +143,7 @@ fn test(dir: &DirectionView) -> Verdict {
             text!("the same load alternating with bbr, five times each"),
         );
     };
-    let least = least_gain(filled, GAIN);
+    let least = least_gain(filled);
     if gain < least {
         return ruled_out(text!(
             "bbr, which is not affected by single losses, reaches only {gain} times as much",

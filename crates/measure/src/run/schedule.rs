@@ -254,6 +254,7 @@ mod tests {
         assert_eq!(senders.of(LoadDirection::Up), ["cubic", "bbr"]);
         assert_eq!(senders.of(LoadDirection::Both), ["reno"]);
     }
+
     /// Hosts with reno were measured with cubic and bbr alone, and so not with what their programs
     /// get.
     #[test]

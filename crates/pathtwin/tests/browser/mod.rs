@@ -120,8 +120,10 @@ impl Browser {
         self.errors.clear();
         self.value("window.left = true");
         self.call("Page.navigate", json!({ "url": url }));
-        let loaded = "document.readyState === 'complete' && location.href !== 'about:blank'";
-        self.until(&format!("!window.left && {loaded}"));
+        let (scheme, _) = url.split_once("//").unwrap();
+        let there =
+            format!("document.readyState === 'complete' && location.protocol === '{scheme}'");
+        self.until(&format!("!window.left && {there}"));
     }
 
     /// Changes size and colours.
