@@ -78,6 +78,8 @@ impl Browser {
                 "--remote-debugging-pipe",
             ])
             .arg(format!("--user-data-dir={}", profile.path().display()))
+            // Without a locale the headless shell is in "en-US@posix", which its scripts refuse.
+            .env("LC_ALL", "en_US.UTF-8")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
