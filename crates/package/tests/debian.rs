@@ -61,8 +61,10 @@ fn lintian_finds_nothing() {
         .arg(packed())
         .output()
         .expect("run lintian");
-    let text = text(&output.stdout);
-    assert!(output.status.success() && text.is_empty(), "{text}");
+    let said = text(&output.stdout);
+    // Lintian of Ubuntu 22.04 counts what is overridden, in a note.
+    let tags = said.lines().filter(|line| !line.starts_with("N: "));
+    assert!(output.status.success() && tags.count() == 0, "{said}");
 }
 
 #[test]

@@ -58,7 +58,13 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
         Some(runtime) => folder.with_runtime(runtime)?,
         None => folder,
     };
-    let live = Live::default();
+    let mut random = Random::new(start.seed);
+    let boot = sys::machine::boot_id().unwrap_or_default();
+    let now = (boot.as_str(), Moment::now());
+    let runs = runs(&start, &folder);
+    let watcher = Watcher::open(&folder, start.config.clone(), now, &mut random)?;
+    // What is served has a state from the first response on.
+    let live = Live::new(snapshot(&watcher, start.program, now.1));
     if let Some(address) = start.config.listen {
         let access = web::Access {
             names: start.config.names.clone(),
@@ -68,11 +74,6 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
         let bound = bound.map_err(|source| DaemonError::Listen { address, source })?;
         (start.log)(&served(bound));
     }
-    let mut random = Random::new(start.seed);
-    let boot = sys::machine::boot_id().unwrap_or_default();
-    let now = (boot.as_str(), Moment::now());
-    let runs = runs(&start, &folder);
-    let watcher = Watcher::open(&folder, start.config, now, &mut random)?;
     let mut daemon = Daemon {
         watcher,
         runs,
@@ -90,6 +91,15 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
         unsaved: false,
     };
     daemon.watch()
+}
+
+/// The state of a watch, as served.
+fn snapshot(watcher: &Watcher, program: &str, now: Moment) -> Snapshot {
+    Snapshot {
+        metrics: metrics::text(watcher, program, now),
+        paths: watcher.status(),
+        budget: (watcher.spent(now), watcher.config().month_bytes),
+    }
 }
 
 struct Daemon<'a> {
@@ -160,12 +170,17 @@ impl Daemon<'_> {
         if config.listen.is_none() && file.is_none() {
             return;
         }
-        let text = metrics::text(&self.watcher, self.program, now);
+        let snapshot = snapshot(&self.watcher, self.program, now);
         if let Some(file) = file {
             self.textfile_due = now.boot_ns + 60 * SECOND_NS;
             // In memory, it is gone after a boot. If it cannot be made, the write says so.
             let _ = file.parent().map(std::fs::create_dir_all);
-            let written = files::write(&file, Readers::ByUmask, Existing::Replace, text.as_bytes());
+            let written = files::write(
+                &file,
+                Readers::ByUmask,
+                Existing::Replace,
+                snapshot.metrics.as_bytes(),
+            );
             if let Err(error) = written {
                 (self.log)(&text!(
                     "write {file}: {error}",
@@ -174,11 +189,7 @@ impl Daemon<'_> {
                 ));
             }
         }
-        self.live.set(Snapshot {
-            metrics: text,
-            paths: self.watcher.status(),
-            budget: (self.watcher.spent(now), config.month_bytes),
-        });
+        self.live.set(snapshot);
     }
 
     fn alive(&self) {

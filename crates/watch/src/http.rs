@@ -14,11 +14,11 @@ use crate::watcher::PathStatus;
 const CONNECTIONS: usize = 32;
 
 /// Current results of the watch loop, shared with readers.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Live(Arc<Mutex<Snapshot>>);
 
 /// A state of a watch.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Snapshot {
     /// Its metrics, as exported.
     pub metrics: String,
@@ -29,6 +29,11 @@ pub struct Snapshot {
 }
 
 impl Live {
+    /// Starts with a state, so that none is ever served without.
+    pub(crate) fn new(snapshot: Snapshot) -> Self {
+        Self(Arc::new(Mutex::new(snapshot)))
+    }
+
     /// Replaces the state.
     pub(crate) fn set(&self, snapshot: Snapshot) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;

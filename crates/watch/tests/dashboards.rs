@@ -139,7 +139,8 @@ fn untyped(dashboard: &str) -> Option<String> {
         .output()
         .expect("run node; install: scripts/setup test");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(output.status.success(), said.is_empty(), "{said}");
+    let failed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.success(), said.is_empty(), "{said}{failed}");
     Some(said)
 }
 
