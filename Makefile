@@ -138,7 +138,7 @@ profile: build ## count again by what the lab's kernel is optimised, after a cha
 bench: build kernel ## speed and cost, compared with ns-3, iperf3 and irtt
 	@scripts/setup bench
 	bench/run
-	bench/images
+	bench/images --build
 	bench/cost
 	bench/history
 

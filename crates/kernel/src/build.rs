@@ -172,10 +172,8 @@ impl Builder<'_> {
             let folder = tempfile::tempdir_in(scratch).on("make a folder in", scratch)?;
             match self.build_candidate(search, candidate, &downloads, folder.path()) {
                 Ok(mut built) => {
-                    if !built.notes.is_empty() {
-                        let rejected = std::mem::take(&mut search.rejected).into_iter();
-                        built.notes.extend(rejected.map(Note::NotUsed));
-                    }
+                    let rejected = std::mem::take(&mut search.rejected).into_iter();
+                    built.notes.extend(rejected.map(Note::NotUsed));
                     return Ok(Some(built));
                 }
                 Err(KernelError::Cancelled) => return Err(KernelError::Cancelled),

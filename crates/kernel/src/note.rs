@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::error::Rejection;
-use super::tested::{PINNED, is_tested_series};
+use super::tested::{PINNED, is_tested_series, shortfall};
 
 /// A note for the user about an image that was built or imported.
 #[derive(Debug)]
@@ -34,24 +34,30 @@ impl Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OtherSource { package, version } => write!(
-                f,
-                "the kernel is built from {package} {version} and not from {} {}: {}, and results may differ from \
-                 those of other machines",
-                PINNED.package,
-                PINNED.version,
-                if is_tested_series(package) {
-                    "another version of this series was tested"
-                } else {
-                    "nothing of this series was tested"
-                }
-            ),
+            Self::OtherSource { package, version } => {
+                let (pinned, with) = (PINNED.package, PINNED.version);
+                write!(
+                    f,
+                    "the kernel is built from {package} {version} and not from {pinned} {with}: {}, and results may \
+                     differ from those of other machines",
+                    tests_of(package)
+                )
+            }
             Self::NotUsed(rejection) => write!(f, "not used: {rejection}"),
             Self::OtherInputs => f.write_str(
                 "the image was not made from this version's patches and configuration: results may differ from those \
                  of images that were, and the next `lab kernel build` replaces it",
             ),
         }
+    }
+}
+
+/// What is known of the series of a source that is not the pinned one.
+fn tests_of(package: &str) -> String {
+    match (is_tested_series(package), shortfall(package)) {
+        (true, None) => "another version of this series was tested".to_owned(),
+        (true, Some(what)) => format!("another version of this series was tested ({what})"),
+        (false, _) => "nothing of this series was tested".to_owned(),
     }
 }
 
@@ -68,6 +74,8 @@ mod tests {
             text.contains("another version of this series was tested"),
             "{text}"
         );
+        let text = note("linux-source-6.1", "00").unwrap().to_string();
+        assert!(text.contains("was tested (merged ACKs"), "{text}");
         let text = note("linux-source-9.9", "00").unwrap().to_string();
         assert!(text.contains("nothing of this series was tested"), "{text}");
     }

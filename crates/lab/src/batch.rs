@@ -22,7 +22,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{cell::Cell, units::Seed};
+use model::{cell::Cell, spec::NamedFile, units::Seed};
 use sys::files::{Existing, Readers};
 
 use crate::{LabError, guest, segment::file::Sweep};
@@ -47,8 +47,10 @@ pub struct Batch<'a> {
     pub sweep: &'a Sweep,
     /// All cells.
     pub cells: &'a [Cell],
-    /// The spec.
+    /// The spec; it is copied.
     pub spec: &'a Path,
+    /// The files that it names; they are copied, unless their paths are absolute.
+    pub named: &'a [NamedFile],
     /// Further arguments of `lab run`: `--set`, `--seed`.
     pub arguments: &'a [String],
     /// The kernel image; it is copied.
@@ -123,7 +125,7 @@ impl Batch<'_> {
     ) -> Result<Vec<GivenUp>, LabError> {
         if !self.resume {
             self.refuse_existing()?;
-            self.files.copy(self.spec, self.kernel)?;
+            self.files.copy(self.spec, self.named, self.kernel)?;
         }
         self.drive(&Slurm, PACE, stop, on)
     }

@@ -4,7 +4,7 @@
 //! documentation, "Indexed Job for Parallel Processing with Static Work Assignment"), which
 //! identifies a segment: pods are independent. All write to one volume claim.
 
-use model::cell::Cell;
+use model::{cell::Cell, spec::NamedFile};
 use serde_json::{Value, json};
 
 use crate::cell::memory_mb;
@@ -12,6 +12,21 @@ use crate::cell::memory_mb;
 /// Maximum size of a ConfigMap (Kubernetes documentation, "ConfigMaps": 1 MiB), less the other
 /// fields.
 const MAX_SPEC: usize = (1 << 20) - 4096;
+
+/// Name of the spec in a ConfigMap.
+const SPEC: &str = "spec.toml";
+
+/// Returns true if a ConfigMap can have a file of this name beside the spec: 1 to 253 letters,
+/// digits, `-`, `_` and `.`, and not `.` or `..` at its start (Kubernetes documentation,
+/// "ConfigMaps"; apimachinery's `IsConfigMapKey`).
+fn is_key(name: &str) -> bool {
+    let inner = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.');
+    (1..=253).contains(&name.len())
+        && name.bytes().all(inner)
+        && name != "."
+        && !name.starts_with("..")
+        && name != SPEC
+}
 
 /// Name of a Kubernetes object: a DNS label (RFC 1123), 1 to 63 lower-case letters, digits and
 /// inner hyphens.
@@ -26,9 +41,14 @@ pub enum ManifestError {
         "\"{0}\" is no name of a Kubernetes object: 1 to 63 lower-case letters, digits and inner hyphens"
     )]
     Name(String),
-    /// The spec does not fit into a ConfigMap.
+    /// The spec, with the files that it names, does not fit into a ConfigMap.
     #[error("the spec has {0} bytes, and a ConfigMap holds 1 MiB: put the spec into the image")]
     Size(usize),
+    /// The spec names a file that cannot be in a ConfigMap beside it: one in a folder.
+    #[error(
+        "the spec names {0}, and a ConfigMap has neither folders nor such names: put the file beside the spec"
+    )]
+    File(String),
 }
 
 impl std::str::FromStr for ObjectName {
@@ -62,6 +82,8 @@ pub struct Job<'a> {
     pub parallel: usize,
     /// Text of the spec.
     pub spec: &'a str,
+    /// The files that it names.
+    pub named: &'a [NamedFile],
     /// All cells of the spec.
     pub cells: &'a [Cell],
     /// Further arguments of `lab run`: `--set`, `--seed`.
@@ -72,10 +94,15 @@ impl Job<'_> {
     /// The ConfigMap with the spec and the Job, as one `List` for `kubectl apply -f -`.
     ///
     /// # Errors
-    /// The spec is too large for a ConfigMap.
+    /// The spec is too large for a ConfigMap, or names a file that cannot be in one.
     pub fn manifest(&self) -> Result<Value, ManifestError> {
-        if self.spec.len() > MAX_SPEC {
-            return Err(ManifestError::Size(self.spec.len()));
+        let named = self.named.iter().map(|file| file.text.len());
+        let size = self.spec.len() + named.sum::<usize>();
+        if size > MAX_SPEC {
+            return Err(ManifestError::Size(size));
+        }
+        if let Some(file) = self.named.iter().find(|file| !is_key(&file.name)) {
+            return Err(ManifestError::File(file.name.clone()));
         }
         Ok(json!({
             "apiVersion": "v1",
@@ -89,8 +116,16 @@ impl Job<'_> {
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": {"name": self.name.0},
-            "data": {"spec.toml": self.spec},
+            "data": self.data(),
         })
+    }
+
+    /// The spec and the files that it names, which become files of one folder.
+    fn data(&self) -> Value {
+        let named = self.named.iter().map(|file| (&*file.name, &*file.text));
+        let all = named.chain([(SPEC, self.spec)]);
+        all.map(|(name, text)| (name.to_owned(), Value::from(text)))
+            .collect()
     }
 
     fn job(&self) -> Value {
@@ -156,6 +191,15 @@ mod tests {
     use super::*;
 
     fn manifest(spec: &str, segments: usize, arguments: &[String]) -> Result<Value, ManifestError> {
+        with_named(spec, &[], segments, arguments)
+    }
+
+    fn with_named(
+        spec: &str,
+        named: &[NamedFile],
+        segments: usize,
+        arguments: &[String],
+    ) -> Result<Value, ManifestError> {
         let cells = Spec::parse("spec", "[path]\nrtt = \"10ms\"\n").unwrap();
         Job {
             name: &"sweep".parse().unwrap(),
@@ -164,6 +208,7 @@ mod tests {
             segments,
             parallel: 10,
             spec,
+            named,
             cells: &cells.cells().unwrap(),
             arguments,
         }
@@ -229,6 +274,29 @@ mod tests {
             assert!(name.parse::<ObjectName>().is_err(), "{name}");
         }
         assert!("a-1".parse::<ObjectName>().is_ok());
+    }
+
+    #[test]
+    fn a_trace_is_in_the_config_map_beside_its_spec() {
+        let file = |name: &str| NamedFile {
+            name: name.to_owned(),
+            text: "seconds,mbit\n0,5\n".to_owned(),
+        };
+        let given = with_named("x = 1", &[file("lte.csv")], 1, &[]).unwrap();
+        let data = &given["items"][0]["data"];
+        assert_eq!(data["lte.csv"], "seconds,mbit\n0,5\n");
+        assert_eq!(data["spec.toml"], "x = 1");
+        for name in [
+            "traces/lte.csv",
+            "/lte.csv",
+            "../lte.csv",
+            "..",
+            "a b",
+            "spec.toml",
+        ] {
+            let refused = with_named("", &[file(name)], 1, &[]);
+            assert_eq!(refused, Err(ManifestError::File(name.to_owned())));
+        }
     }
 
     #[test]

@@ -58,12 +58,23 @@ use view::View;
 pub struct Spec {
     /// Name, in rows and in output folders.
     pub name: String,
+    /// The files that it names, by name, once [`Spec::with_files`] has read them.
+    pub files: Vec<NamedFile>,
     file: String,
     document: Document,
     seed: u64,
     repeats: u64,
     /// True if [`Spec::set`] was used; values of the file may then have no effect.
     overridden: bool,
+}
+
+/// A file that a spec names, such as a trace.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NamedFile {
+    /// Its path as written; a relative one is relative to the spec.
+    pub name: String,
+    /// Its content.
+    pub text: String,
 }
 
 /// Returns true if a dotted key of a spec, such as `path.down.loss`, is a loss.
@@ -81,6 +92,7 @@ impl Spec {
         let document = document::read(text, &mut problems);
         let mut spec = Self {
             name: String::new(),
+            files: Vec::new(),
             file: file_name.to_owned(),
             document,
             seed: 0,
@@ -111,11 +123,17 @@ impl Spec {
                 why: ReadError::from(&e),
             };
             let read = read(file).map_err(unread);
-            match read.and_then(|text| steps::trace(file, &text)) {
-                Ok(steps) => entry.value = Value::Steps(StepsText::Steps(steps)),
+            match read.and_then(|text| Ok((steps::trace(file, &text)?, text))) {
+                Ok((steps, text)) => {
+                    let name = file.clone();
+                    self.files.push(NamedFile { name, text });
+                    entry.value = Value::Steps(StepsText::Steps(steps));
+                }
                 Err(error) => problems.add(entry.place, key, ValueError::from(error)),
             }
         }
+        self.files.sort();
+        self.files.dedup();
         problems.or(&self.file.clone(), self)
     }
 

@@ -44,6 +44,12 @@ pub enum BatchError {
     /// The folder has a batch already, and it is not to be resumed.
     #[error("{} has an array job already: continue it with --resume, or choose another folder", .0.display())]
     Exists(PathBuf),
+    /// The spec names a file that cannot be copied beside the copy of the spec.
+    #[error(
+        "the spec names {0}, outside of its folder, which workers do not get: put it into the folder of the spec, or \
+         write an absolute path that every worker has"
+    )]
+    Outside(String),
     /// The folder has no batch to resume.
     #[error("{} has no array job to resume: run it without --resume first", .0.display())]
     Nothing(PathBuf),

@@ -1,16 +1,18 @@
 //! Folder of an array job, visible to every worker: everything that its tasks need.
 //!
-//! Program, guest program, kernel image and spec are copied there, so that a job that waits for
-//! hours runs the submitted versions, even if others are installed in the meantime.
+//! Program, guest program, kernel image, spec and the files that it names are copied there, so that
+//! a job that waits for hours runs the submitted versions, even if others are installed in the
+//! meantime.
 
 use std::{
     collections::BTreeSet,
     fs, io,
     ops::Range,
     os::unix::fs::PermissionsExt,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
+use model::spec::NamedFile;
 use sys::files::{Existing, Readers};
 
 use super::{
@@ -108,14 +110,36 @@ impl Files {
     }
 
     /// Copies the files that the tasks need.
-    pub(super) fn copy(&self, spec: &Path, kernel: &Path) -> Result<(), LabError> {
-        let specs = self.folder().join("spec");
-        fs::create_dir_all(&specs).map_err(LabError::file("create", specs))?;
+    pub(super) fn copy(
+        &self,
+        spec: &Path,
+        named: &[NamedFile],
+        kernel: &Path,
+    ) -> Result<(), LabError> {
+        self.copy_named(named)?;
         let program = std::env::current_exe().map_err(LabError::file("find", "this program"))?;
         copy(&program, &self.program(), 0o755)?;
         copy(&guest::program()?, &self.guest(), 0o755)?;
         copy(kernel, &self.kernel(), 0o755)?;
         copy(spec, &self.spec(spec), 0o644)
+    }
+
+    /// Copies the files that the spec names to the folder of its copy. If one cannot be, none is.
+    pub(super) fn copy_named(&self, named: &[NamedFile]) -> Result<(), LabError> {
+        let specs = self.folder().join("spec");
+        let mut places = Vec::new();
+        for file in named {
+            if let Some(place) = beside(&file.name)? {
+                places.push((specs.join(place), file));
+            }
+        }
+        fs::create_dir_all(&specs).map_err(LabError::file("create", &specs))?;
+        for (place, file) in places {
+            let folder = place.parent().unwrap_or(&specs);
+            fs::create_dir_all(folder).map_err(LabError::file("create", folder))?;
+            write(&place, file.text.as_bytes(), 0o644)?;
+        }
+        Ok(())
     }
 
     /// Result of each task of a submission.
@@ -181,10 +205,25 @@ fn left(contents: &Contents) -> Left {
     left
 }
 
-/// Copies a file atomically: a task never sees a half of it.
+/// Path of a named file relative to the spec; `None` if it is absolute, and every worker has it.
+fn beside(name: &str) -> Result<Option<&Path>, BatchError> {
+    let path = Path::new(name);
+    let inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    match path.is_absolute() {
+        true => Ok(None),
+        false if path.components().all(inside) => Ok(Some(path)),
+        false => Err(BatchError::Outside(name.to_owned())),
+    }
+}
+
 fn copy(from: &Path, to: &Path, mode: u32) -> Result<(), LabError> {
     let bytes = fs::read(from).map_err(LabError::file("read", from))?;
-    sys::files::write(to, Readers::ByUmask, Existing::Replace, &bytes)
+    write(to, &bytes, mode)
+}
+
+/// Writes a file atomically: a task never sees a half of it.
+fn write(to: &Path, bytes: &[u8], mode: u32) -> Result<(), LabError> {
+    sys::files::write(to, Readers::ByUmask, Existing::Replace, bytes)
         .and_then(|()| fs::set_permissions(to, fs::Permissions::from_mode(mode)))
         .map_err(LabError::file("write", to))
 }

@@ -155,6 +155,7 @@ impl Case {
             sweep: &round::tests::sweep(self.cells.len()),
             cells: &self.cells,
             spec: &self.folder.path().join("spec.toml"),
+            named: &[],
             arguments: &[],
             kernel: &self.folder.path().join("linux"),
             files: &files,
@@ -186,6 +187,34 @@ fn all_but_the_cells_that_always_fail_are_completed_and_those_are_named() {
     // Tasks of ten cells: many fewer than cells, and no more submissions than attempts.
     let submitted = cluster.state.into_inner().submitted;
     assert_eq!(submitted.len(), 3, "{submitted:?}");
+}
+
+#[test]
+fn traces_are_copied_beside_the_spec_and_one_outside_of_its_folder_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = Files::new(folder.path()).unwrap();
+    let named = |names: &[&str]| -> Vec<NamedFile> {
+        let file = |name: &&str| NamedFile {
+            name: (*name).to_owned(),
+            text: format!("content of {name}"),
+        };
+        names.iter().map(file).collect()
+    };
+    let refused = files.copy_named(&named(&["a.csv", "../b.csv"]));
+    assert!(matches!(
+        refused,
+        Err(LabError::Batch(BatchError::Outside(name))) if name == "../b.csv"
+    ));
+    assert!(!files.folder().exists());
+    let given = named(&["./a.csv", "traces/lte.csv", "/everywhere/c.csv"]);
+    files.copy_named(&given).unwrap();
+    let copied = |name: &str| fs::read_to_string(files.folder().join("spec").join(name)).unwrap();
+    assert_eq!(copied("a.csv"), "content of ./a.csv");
+    assert_eq!(copied("traces/lte.csv"), "content of traces/lte.csv");
+    assert_eq!(
+        fs::read_dir(files.folder().join("spec")).unwrap().count(),
+        2
+    );
 }
 
 #[test]

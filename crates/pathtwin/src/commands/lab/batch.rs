@@ -33,6 +33,7 @@ pub(crate) fn run(arguments: &Run, options: &Options) -> Result<ExitCode, Failur
         sweep: &Sweep::new(&lab, &spec.name, &cells)?,
         cells: &cells,
         spec: &arguments.spec,
+        named: &spec.files,
         arguments: &passed_on(&arguments.cells),
         kernel: &lab.image()?.path,
         files: &files,

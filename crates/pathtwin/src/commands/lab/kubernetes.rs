@@ -32,6 +32,7 @@ pub(crate) fn kubernetes(arguments: &Kubernetes) -> Result<ExitCode, Failure> {
         segments: arguments.segments.get(),
         parallel: arguments.parallel.unwrap_or(arguments.segments).get(),
         spec: &text,
+        named: &spec.files,
         cells: &cells,
         arguments: &given.overrides().collect::<Vec<_>>(),
     };
