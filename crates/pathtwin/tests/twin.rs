@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use common::{kernel, pathtwin, program, spec, text};
 use corpus::compose::{self, Scene};
 use model::{
-    cell::Buffer,
+    cell::{Buffer, Cell},
     net::Direction,
     path::{Limit, Loss, Parameter, Source},
     run::Run,
@@ -226,6 +226,71 @@ fn the_bucket_of_a_shaper_is_found_where_there_is_one() {
     assert!((12_000..17_000).contains(&down), "{down} bytes");
     assert_eq!(bucket(Direction::Up), None);
     assert!(twin.lab, "it is of a lab path");
+}
+
+/// The cell of the spec that `twin --out` writes of a Run.
+fn written(run: &[u8]) -> Cell {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (folder.path().join("run.json"), folder.path().join("t.toml"));
+    std::fs::write(&path, run).unwrap();
+    let output = by_arithmetic(&["--out", out.to_str().unwrap()], &path);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let spec = std::fs::read_to_string(&out).unwrap();
+    let mut cells = Spec::parse("t.toml", &spec).unwrap().cells().unwrap();
+    cells.remove(0)
+}
+
+/// A radio link: seven rates in 9 s, and a queue of 300 kB.
+const CHANGING: &str = r#"
+name = "changing"
+[path]
+rtt = "40ms"
+rate = "30mbit"
+buffer = "300kB"
+[path.down]
+rate_steps = "0s 40mbit, 1.2s 22mbit, 2.1s 34mbit, 3.4s 15mbit, 4.2s 28mbit, 6s 45mbit, 7.3s 20mbit, repeat 9s"
+"#;
+
+/// Before, a twin had one rate, and did not fit such a path.
+#[test]
+fn a_rate_that_changes_has_its_course_on_the_twin() {
+    let cell = written(&measured(CHANGING));
+    let steps = cell.path.down.rate_steps.expect("changes");
+    let rates: Vec<f64> = steps.steps.iter().map(|s| s.rate.mbps()).collect();
+    let levels = [40.0, 22.0, 34.0, 15.0, 28.0, 45.0, 20.0];
+    let is = |rate: f64, level: f64| (rate / level - 1.0).abs() < 0.02;
+    let known = levels
+        .iter()
+        .filter(|level| rates.iter().any(|rate| is(*rate, **level)));
+    assert!(known.count() >= 3, "{rates:?}");
+    // A part of a load in which the rate changed is between two of them.
+    let all = 15.0 * 0.98..45.0 * 1.02;
+    assert!(rates.iter().all(|rate| all.contains(rate)), "{rates:?}");
+    assert_eq!(cell.path.up.rate_steps, None);
+}
+
+/// A radio link that delays one packet in thirty by 4 to 25 ms, toward this end.
+const TAIL: &str = r#"
+name = "tail"
+[path]
+rtt = "40ms"
+rate = "30mbit"
+[path.down]
+jitter_quantiles = "90% 0.5ms, 97% 4ms, 99% 15ms, 100% 25ms"
+"#;
+
+/// Before, a twin had a uniform delay variation, here of 0.15 ms.
+#[test]
+fn a_delay_with_a_tail_is_on_the_twin_in_the_direction_that_has_it() {
+    let cell = written(&measured(TAIL));
+    let quantiles = cell.path.down.jitter_quantiles.expect("quantiles");
+    let ms = |share: f64| quantiles.at(share).as_secs_f64() * 1e3;
+    assert!(ms(0.9) < 1.0, "{quantiles:?}");
+    assert!((2.0..8.0).contains(&ms(0.97)), "{quantiles:?}");
+    assert!((10.0..26.0).contains(&ms(0.995)), "{quantiles:?}");
+    assert_eq!(cell.path.up.jitter_quantiles, None);
+    let delay = cell.path.down.delay.as_secs_f64() * 1e3;
+    assert!((delay - 20.0).abs() < 0.5, "{delay} ms");
 }
 
 /// What iperf3 measures of a path between a server of iperf3 and this program, both in the lab.

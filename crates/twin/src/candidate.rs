@@ -198,7 +198,10 @@ fn least_buffer(known: &Moments) -> f64 {
 
 fn line(choice: &Choice, known: &Moments, direction: Direction, source: Source) -> Line {
     let moments = known.line(direction);
-    let half = |s: f64| Nanos((s * 1e9 / 2.0).round() as u64);
+    // The round trip is a median, with the usual one of the added delays.
+    let usual = moments.jitter_quantiles.as_ref().map(|q| q.at(0.5));
+    let usual_s = usual.map_or(0.0, |delay| delay.as_secs_f64());
+    let half = |s: f64| Nanos(((s / 2.0 - usual_s).max(0.0) * 1e9).round() as u64);
     let bytes = |of: f64| Buffer::Bytes(Bytes(of.round() as u64));
     let bounds = Bounds::of(known, direction);
     let sized = |of: f64, e: Estimate, source| {
@@ -236,8 +239,12 @@ fn line(choice: &Choice, known: &Moments, direction: Direction, source: Source) 
             Nanos((known.jitter_s * 1e9) as u64),
             Source::Measured,
         )),
+        jitter_quantiles: (moments.jitter_quantiles.clone())
+            .map(|quantiles| Parameter::new(quantiles, Source::Measured)),
         loss: Some(loss(choice.loss, moments, source)),
         peak: peak(choice.queue, moments),
+        rate_steps: (moments.rate_steps.clone())
+            .map(|steps| Parameter::new(steps, Source::Measured)),
         reorder: share(moments.reorder).map(|p| Parameter::new(p, Source::Measured)),
         ..Line::default()
     }

@@ -62,6 +62,7 @@ impl<'a> Fit<'a> {
             values.extend(statistics::of(run, Layer::Tunnel, tunnel.family));
         }
         values.retain(|s, _| s.key.cc.as_ref().is_none_or(|cc| in_lab(cc)));
+        values.retain(|s, _| !statistics::is_momentary(s, &known));
         let rate = |direction| known.line(direction).rate_bps.value;
         let each = [&short, &full].map(|plan| cost::processor_s(plan, &rate));
         let budget = budget.of_search(rate(Direction::Down).max(rate(Direction::Up)));

@@ -1,8 +1,10 @@
 //! Properties of the path that follow from a Run by arithmetic.
 
 mod bucket;
+mod changes;
 mod estimate;
 mod held;
+mod jitter;
 mod line;
 mod loss;
 mod payload;
@@ -20,6 +22,8 @@ use model::{
 
 use crate::error::{Missing, TwinError};
 
+use jitter::Jitter;
+
 pub use estimate::Estimate;
 pub use line::LineMoments;
 pub use loss::LossMoments;
@@ -36,7 +40,7 @@ pub struct Moments {
     pub tunnel: Option<TunnelMoments>,
     /// Round trip without load, s.
     pub rtt_s: Estimate,
-    /// Half width of a uniform delay variation in each direction, s.
+    /// Half width of a uniform delay variation in each direction, s; 0 beside a distribution.
     pub jitter_s: f64,
     /// MTU of the links between the ends, bytes; absent = unknown.
     pub mtu: Option<u32>,
@@ -78,18 +82,19 @@ impl Moments {
         let rtt_s = rtt(&view, &mut notes).ok_or_else(|| lacks(vec![Missing::BaseRtt]))?;
         estimate::sane("a round trip in seconds", rtt_s.value, 1e-6, 60.0)?;
         let wire = view.wire();
-        let jitter_s = jitter(&view).min(rtt_s.value / 2.0);
-        let times_s = [rtt_s.value, jitter_s];
+        let jitter = Jitter::of(&view, rtt_s.value / 2.0);
+        let times_s = [rtt_s.value, jitter.half_width_s];
         let mut line =
             |direction| LineMoments::of(&view.direction(direction), times_s, wire, &mut notes);
-        let (down, up) = (line(Direction::Down)?, line(Direction::Up)?);
+        let (mut down, mut up) = (line(Direction::Down)?, line(Direction::Up)?);
+        [down.jitter_quantiles, up.jitter_quantiles] = jitter.quantiles;
         let tunnel = TunnelMoments::of(&top, view.layer, rtt_s.value, [&down, &up], &mut notes);
         Ok(Self {
             layer: view.layer,
             family: view.family,
             tunnel,
             rtt_s,
-            jitter_s,
+            jitter_s: jitter.half_width_s,
             mtu: view.mtu_bytes().filter(|_| view.layer == Layer::Underlay),
             down,
             up,
@@ -142,28 +147,4 @@ fn rtt(view: &View<'_>, notes: &mut Vec<Text>) -> Option<Estimate> {
         low: smallest_s * 0.7,
         high: smallest_s * 1.02,
     })
-}
-
-/// Half width of a uniform variation in each direction, from the idle probes. The sum of two such
-/// has a triangular distribution on [-2j, 2j], whose 95th percentile is 2j (1 - sqrt(0.1)) above
-/// its median, and whose smallest value of some 150 is about as far below it as 2j (1 - sqrt(2 /
-/// 150)). A host that pauses delays some probes and hastens none: then the smallest decides.
-fn jitter(view: &View<'_>) -> f64 {
-    const P95: f64 = 2.0 * (1.0 - 0.316_227_766);
-    const SMALLEST: f64 = 1.77;
-    /// Ratio of the two below which the variation is not that of a path.
-    const ONE_SIDED: f64 = 0.5;
-    /// Variation that the scheduling of two hosts explains, s; and that of the lab.
-    const OF_HOSTS: f64 = 300e-6;
-    const OF_LAB: f64 = 100e-6;
-    let own = if view.lab() { OF_LAB } else { OF_HOSTS };
-    let variation = |us: f64| Some(us / 1e6).filter(|s| *s > own).unwrap_or(0.0);
-    let Some(idle) = view.idle() else { return 0.0 };
-    let above = idle.variation_us().map_or(0.0, variation) / P95;
-    let below = variation(idle.p50_us - idle.min_us) / SMALLEST;
-    if below < ONE_SIDED * above {
-        below
-    } else {
-        above
-    }
 }

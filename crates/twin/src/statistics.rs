@@ -297,6 +297,14 @@ pub(crate) fn is_of(statistic: &Statistic, known: &Moments, direction: Direction
     key.layer == known.layer && !key.bidirectional && key.direction == Some(direction)
 }
 
+/// Returns true for a figure that depends on the moment at which it was taken: UDP above the
+/// capacity is short, and where the rate changes it meets one rate in the Run and another on the
+/// twin.
+pub(crate) fn is_momentary(statistic: &Statistic, known: &Moments) -> bool {
+    let changes = |d| known.line(d).rate_steps.is_some();
+    statistic.key.step == StepKind::UdpSweep && statistic.key.direction.is_some_and(changes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use analysis::{datagrams, models::buffer_bytes, view::DirectionView};
 use model::{
-    cell::Queue,
+    cell::{Quantiles, Queue, RateSteps},
     run::StepKind,
     text,
     text::{Text, Value},
@@ -11,11 +11,12 @@ use model::{
 
 use super::{
     bucket::bucket,
+    changes::{Changes, changes},
     estimate::{Estimate, sane},
     held::{Held, held},
     loss::{LossMoments, QueueMoments},
     policed::named,
-    queue::{FULL_PACKET, full_us, queues},
+    queue::{FULL_PACKET, full_us, queues, queues_of_changes},
 };
 use crate::error::TwinError;
 
@@ -27,6 +28,12 @@ pub(super) const RATES: [f64; 2] = [1e3, 1e12];
 const IN_LAB: f64 = 0.005;
 const OF_HOSTS: f64 = 0.01;
 
+/// Error of the mean of a rate that changes, as a share: other loads meet other parts of its
+/// course.
+const OF_CHANGES: f64 = 0.1;
+/// Error of a buffer by the smoothed round trip, while the rate changes.
+const OF_WAITING: f64 = 0.5;
+
 /// Capacity of a buffer that nothing filled: the assumed value and the maximum, as multiples of its
 /// observed content.
 const MAY_HOLD: [f64; 2] = [1.4, 4.0];
@@ -36,6 +43,8 @@ const MAY_HOLD: [f64; 2] = [1.4, 4.0];
 pub struct LineMoments {
     /// Rate of the bottleneck, bit/s with Ethernet headers.
     pub rate_bps: Estimate,
+    /// Its changes over time, which repeat; absent = constant, as far as the loads show.
+    pub rate_steps: Option<RateSteps>,
     /// True if no load reached the rate, so that it may be higher.
     pub rate_is_least: bool,
     /// Capacity of the queue, bytes with Ethernet headers; absent = no load shows it.
@@ -49,6 +58,8 @@ pub struct LineMoments {
     pub bucket_bytes: Option<f64>,
     /// Loss that is not the queue's.
     pub loss: LossMoments,
+    /// Distribution of the added delay; absent = uniform, as [`super::Moments::jitter_s`].
+    pub jitter_quantiles: Option<Quantiles>,
     /// Share of packets that overtake the delay.
     pub reorder: f64,
     /// The queues that could be, the likeliest first.
@@ -64,10 +75,13 @@ impl LineMoments {
     ) -> Result<Self, TwinError> {
         let named = named(dir, wire);
         let by_tcp = named.bucket.filter(|_| dir.sweep().is_none());
-        let (rate_bps, rate_is_least) = match by_tcp {
-            Some((rate_bps, _)) => (rate_bps, false),
-            None => rate(dir, wire),
+        let course = changes(dir, wire);
+        let (rate_bps, rate_is_least) = match (&course, by_tcp) {
+            (Some(course), _) => (Estimate::around(course.mean_bps, OF_CHANGES), false),
+            (None, Some((rate_bps, _))) => (rate_bps, false),
+            (None, None) => rate(dir, wire),
         };
+        notes.extend(course.as_ref().map(|course| course.note(dir.direction)));
         sane("a rate in bit/s", rate_bps.value, RATES[0], RATES[1])?;
         if rate_is_least {
             notes.push(text!(
@@ -76,7 +90,10 @@ impl LineMoments {
             ));
         }
         let rises = dir.rises().unwrap_or_default();
-        let queues = queues(&rises, named.dropper);
+        let queues = match course {
+            Some(_) => queues_of_changes(&rises),
+            None => queues(&rises, named.dropper),
+        };
         let policed = queues.first() == Some(&Queue::Policer);
         let behind = QueueMoments::of(&rises, &queues, rate_bps.value);
         let loss = LossMoments::of(dir, rtt_s, policed, &behind);
@@ -88,8 +105,13 @@ impl LineMoments {
                 share = Value::Share(loss.share.high)
             ));
         }
-        let held = held(dir, wire, rate_bps.value, &loss);
-        let buffer_bytes = buffer(&held, full_us(&rises).map(|us| us / 1e6), rate_bps.value);
+        let buffer_bytes = match &course {
+            Some(course) => waiting(course),
+            None => {
+                let held = held(dir, wire, rate_bps.value, &loss);
+                buffer(&held, full_us(&rises).map(|us| us / 1e6), rate_bps.value)
+            }
+        };
         if let Some(Buffer::AtLeast(bytes)) = buffer_bytes
             && queues.first() == Some(&Queue::Fifo)
         {
@@ -107,17 +129,26 @@ impl LineMoments {
         }
         Ok(Self {
             rate_bps,
+            rate_steps: course.as_ref().map(|course| course.steps.clone()),
             rate_is_least,
             buffer_bytes: buffer_bytes.map(Buffer::estimate),
             buffer_is_least: matches!(buffer_bytes, Some(Buffer::AtLeast(_))),
             burst_bytes: burst(dir, wire, rate_bps.value)
                 .or_else(|| by_tcp.map(|(_, burst_bytes)| burst_bytes)),
-            bucket_bytes: bucket(dir, wire, rate_bps.value, jitter_s).filter(|_| !policed),
+            bucket_bytes: bucket(dir, wire, rate_bps.value, jitter_s)
+                .filter(|_| !policed && course.is_none()),
             loss,
+            jitter_quantiles: None,
             reorder: reorder(dir, rtt_s),
             queues,
         })
     }
+}
+
+/// The buffer from what waited while the rate changed.
+fn waiting(course: &Changes) -> Option<Buffer> {
+    let least = 10.0 * FULL_PACKET;
+    (course.waiting_bytes > least).then_some(Buffer::Is(course.waiting_bytes, OF_WAITING))
 }
 
 /// The rate of the bottleneck, and whether it may be higher.

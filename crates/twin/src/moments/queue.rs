@@ -13,6 +13,8 @@ const MANAGED: f64 = 0.6;
 /// If a small overload adds less than this share of the delay of a large one, its delay is
 /// controlled.
 const CONTROLLED: f64 = 0.3;
+/// If TCP delays others by less than this share of its own delay, they have queues of their own.
+const ISOLATED: f64 = 0.5;
 /// Increase of TCP's own round trip that trains of packets explain, µs.
 const TRAINS_US: f64 = 1_000.0;
 
@@ -49,6 +51,19 @@ pub(super) fn queues(rises: &Rises, named: Dropper) -> Vec<Queue> {
     }
 }
 
+/// The queues that could be where the rate changes. Overloads met different rates then, so that
+/// only TCP tells: one queue delays others as much as its own packets.
+pub(super) fn queues_of_changes(rises: &Rises) -> Vec<Queue> {
+    let isolated = match (rises.loaded_us, rises.own_us) {
+        (Some(others), Some(own)) => own > own_by_chance_us(rises) && others < ISOLATED * own,
+        _ => false,
+    };
+    match isolated {
+        true => vec![Queue::FqCodel, Queue::Fifo],
+        false => vec![Queue::Fifo, Queue::Codel],
+    }
+}
+
 /// Without a delay of TCP, from what its losses name.
 fn without_overload(rises: &Rises, named: Dropper) -> Vec<Queue> {
     match (rises.loaded_us, rises.own_us) {
@@ -73,6 +88,19 @@ fn own_by_chance_us(rises: &Rises) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A rate that changes makes two overloads look like a queue that controls its delay.
+    #[test]
+    fn where_the_rate_changes_others_that_wait_as_long_share_the_queue() {
+        let rises = |loaded: f64, own: f64| Rises {
+            overload_us: Some([5_000.0, 60_000.0]),
+            loaded_us: Some(loaded),
+            own_us: Some(own),
+            chance_us: [300.0; 2],
+        };
+        assert_eq!(queues_of_changes(&rises(90e3, 80e3))[0], Queue::Fifo);
+        assert_eq!(queues_of_changes(&rises(2e3, 15e3))[0], Queue::FqCodel);
+    }
 
     #[test]
     fn without_a_flood_and_without_delay_the_losses_of_tcp_choose_the_first_queue() {
