@@ -81,6 +81,7 @@ pub fn run(scene: &Scene, seed: u64) -> Run {
             })
             .collect(),
         unreached: Vec::new(),
+        asked: None,
         third: None,
         caveats: Vec::new(),
         samples,

@@ -36,20 +36,21 @@ pub enum ArgumentError {
 }
 
 /// The addresses of `iperf3://HOST[:PORT]`, or the same without the scheme, in the resolver's
-/// order.
+/// order. Without a port in it, it is `port`, else that of iperf3.
 ///
 /// # Errors
 /// The text has another form, or the host has no address.
-pub fn addresses(url: &str) -> Result<Vec<SocketAddr>, ArgumentError> {
+pub fn addresses(url: &str, port: Option<u16>) -> Result<Vec<SocketAddr>, ArgumentError> {
     let place = url.strip_prefix("iperf3://").unwrap_or(url);
     let place = place.strip_suffix('/').unwrap_or(place);
+    let default = port.unwrap_or(PORT);
     let (host, port) = match place.rsplit_once(':') {
         // An IPv6 address has more colons, and brackets if a port follows.
         Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
             let port = port.parse();
             (host, port.map_err(|_| ArgumentError::Port(url.to_owned()))?)
         }
-        _ => (place, PORT),
+        _ => (place, default),
     };
     let bare = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
     let host = bare.unwrap_or(host);
@@ -140,11 +141,18 @@ mod tests {
             ("[::1]", "[::1]:5201"),
             ("::1", "[::1]:5201"),
         ] {
-            let found = addresses(text).unwrap();
+            let found = addresses(text, None).unwrap();
+            assert_eq!(found, [address.parse().unwrap()], "{text}");
+        }
+        for (text, address) in [
+            ("iperf3://[::1]", "[::1]:9"),
+            ("127.0.0.1:7", "127.0.0.1:7"),
+        ] {
+            let found = addresses(text, Some(9)).unwrap();
             assert_eq!(found, [address.parse().unwrap()], "{text}");
         }
         for text in ["", "iperf3://", "127.0.0.1:x", "a/b", ":7"] {
-            assert!(addresses(text).is_err(), "{text}");
+            assert!(addresses(text, None).is_err(), "{text}");
         }
     }
 

@@ -3,6 +3,7 @@
 //! Runs from real hosts and from the ends of a lab path have the same form. A Run contains only
 //! what a measuring host can see.
 
+mod asked;
 mod column;
 mod figure;
 mod flat;
@@ -17,6 +18,7 @@ mod unit;
 
 use serde::{Deserialize, Serialize};
 
+pub use asked::Asked;
 pub use column::{Column, Shape, UnknownColumn};
 pub use figure::{Figure, Range, Ratio, Spread};
 pub use flat::SampleRow;
@@ -71,6 +73,9 @@ pub struct Run {
     /// Requested addresses of the far end that were not reached: nothing is known of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreached: Vec<Unreached>,
+    /// How the far end was named; absent on a lab path and in documents of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
     /// The third point that was probed beside the path, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub third: Option<ThirdPoint>,
@@ -189,6 +194,7 @@ impl Run {
             far,
             layers: Vec::new(),
             unreached: Vec::new(),
+            asked: None,
             third: None,
             caveats: Vec::new(),
             samples: Vec::new(),

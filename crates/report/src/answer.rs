@@ -230,7 +230,7 @@ fn next(run: &Run, step: Option<&Next>, width: usize) -> String {
             let text = format!("Next: {settle}; it decides {decides} {causes} that are open.");
             let one_host = View::new(run).is_some_and(|v| v.host(Side::Near).is_both_ends());
             let command = match longer {
-                Some(plan) => again(run, *plan),
+                Some(plan) => again(run, *plan, width),
                 None if one_host => ELSEWHERE.to_owned(),
                 None => String::new(),
             };
@@ -252,16 +252,26 @@ fn remedy(remedy: &Remedy, width: usize) -> String {
     out
 }
 
-/// The same measurement by another plan, as a command.
-fn again(run: &Run, plan: Preset) -> String {
+/// The same measurement by another plan, as a command: of the far end as it was named, since its
+/// key is remembered by that name.
+fn again(run: &Run, plan: Preset, width: usize) -> String {
+    let measure = match &run.asked {
+        Some(asked) => asked.command(),
+        None => by_address(run),
+    };
+    let option = plan.option().map_or_else(String::new, |o| format!(" {o}"));
+    command(&format!("{measure}{option}"), "  ", width)
+}
+
+/// The command for a run of an earlier version, which has only the addresses.
+fn by_address(run: &Run) -> String {
     let via: String = run
         .layers
         .iter()
         .filter(|layer| layer.layer == Layer::Tunnel)
         .map(|layer| format!(" --via {}", layer.far))
         .collect();
-    let option = plan.option().map_or_else(String::new, |o| format!(" {o}"));
-    format!("  pathtwin measure {}{via}{option}\n", run.path())
+    format!("pathtwin measure {}{via}", run.path())
 }
 
 /// The other findings, by their titles, in a few lines.

@@ -4,7 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{findings::Findings, run::Run};
+use model::{
+    findings::{Findings, Next},
+    plan::Preset,
+    run::{Asked, Run},
+};
 use report::answer::{Screen, text};
 
 fn folder() -> PathBuf {
@@ -91,4 +95,53 @@ fn one_host_with_saturated_processors_has_no_path_capacity() {
         "{answer}"
     );
     assert!(answer.contains("pathtwin serve"), "{answer}");
+}
+
+/// Bug: after a measurement of another port, of iperf3 or of a server that needs no key, the printed
+/// command measured nothing: it had the address alone.
+#[test]
+fn the_command_to_measure_again_names_the_far_end_as_it_was_named() {
+    let mut run = kept("tailscale-idle-then-relayed.json.zst");
+    let next = Next::Measure {
+        settle: model::text!("longer loads"),
+        decides: 2,
+        longer: Some(Preset::Default),
+    };
+    let answer = |run: &Run| {
+        let text = text(run, &explain::judge(run), Some(&next), Screen::MIN, "");
+        let command = text.split_once("  pathtwin measure").expect("a command").1;
+        // A shell takes a line that ends with a backslash as continued.
+        let words: Vec<&str> = command.split_whitespace().filter(|w| *w != "\\").collect();
+        words.join(" ")
+    };
+    let by_address = answer(&run);
+    assert!(by_address.contains(" --via "), "{by_address}");
+    for (host, port, open, command) in [
+        (
+            "host.example:5302",
+            None,
+            false,
+            "host.example:5302 --via 100.64.0.7",
+        ),
+        (
+            "host.example",
+            Some(5302),
+            true,
+            "host.example --port 5302 --via 100.64.0.7 --open",
+        ),
+        (
+            "iperf3://host.example:5202",
+            None,
+            false,
+            "iperf3://host.example:5202 --via 100.64.0.7",
+        ),
+    ] {
+        run.asked = Some(Asked {
+            host: host.to_owned(),
+            port,
+            via: vec!["100.64.0.7".parse().expect("an address")],
+            open,
+        });
+        assert_eq!(answer(&run), command);
+    }
 }

@@ -19,7 +19,7 @@ use model::{
     facts,
     net::{Direction, Layer},
     plan::Plan,
-    run::{Invalid, LayerAddress, Run},
+    run::{Asked, Invalid, LayerAddress, Run},
     text,
     text::Text,
     units::Seed,
@@ -207,13 +207,19 @@ impl Runner<'_> {
                 _ => {}
             }
         });
-        let run = run.map_err(|error| match error.is_busy() {
+        let mut run = run.map_err(|error| match error.is_busy() {
             true => RealError::Slot,
             false => error.into(),
         })?;
         if self.stop.load(Ordering::Relaxed) {
             return Err(RealError::Stopped);
         }
+        run.asked = Some(Asked {
+            host: path.host.clone(),
+            port: None,
+            via: path.via.clone(),
+            open: path.open,
+        });
         let mut measured = Measured {
             facts: facts::named(&run),
             ..measured(&run, moved, work)

@@ -3,9 +3,18 @@
 
 /// A value as one word of a POSIX shell; invalid names are replaced by a placeholder.
 pub(crate) fn word(value: &str, placeholder: &str) -> String {
+    bounded(value, placeholder, 64)
+}
+
+/// A host as one word: a name of the DNS has up to 253 bytes, and a protocol and a port beside it.
+pub(crate) fn host(value: &str) -> String {
+    bounded(value, "host", 280)
+}
+
+fn bounded(value: &str, placeholder: &str, longest: usize) -> String {
     let printable = value.bytes().all(|b| (b' '..=b'~').contains(&b));
     // A leading dash would make it an option.
-    if value.is_empty() || value.len() > 64 || !printable || value.starts_with('-') {
+    if value.is_empty() || value.len() > longest || !printable || value.starts_with('-') {
         return unknown(placeholder);
     }
     let safe = |b: u8| b.is_ascii_alphanumeric() || b"._-+:@%/,".contains(&b);

@@ -32,7 +32,7 @@ pub(crate) struct Measure {
     /// Address of the far end inside a tunnel; may be given several times
     #[arg(long, value_name = "ADDRESS", requires = "host")]
     pub(crate) via: Vec<IpAddr>,
-    /// TCP and UDP port of the far end's `pathtwin serve`, if HOST has none
+    /// Port of the far end's `pathtwin serve` (TCP and UDP) or iperf3, if HOST has none
     #[arg(long, value_name = "N", requires = "host")]
     pub(crate) port: Option<u16>,
     #[command(flatten)]

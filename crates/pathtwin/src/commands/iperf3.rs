@@ -23,18 +23,25 @@ use crate::{
 
 pub(crate) fn iperf3(command: &Iperf3) -> Result<ExitCode, Failure> {
     match command {
-        Iperf3::Client(arguments) => client(&arguments.server, &arguments.test, arguments.output),
+        Iperf3::Client(arguments) => {
+            client(&arguments.server, None, &arguments.test, arguments.output)
+        }
         Iperf3::Server(arguments) => serve(arguments),
     }
 }
 
 /// Measures with the iperf3 server at `url` and prints the result.
-pub(crate) fn client(url: &str, test: &Test, output: Format) -> Result<ExitCode, Failure> {
+pub(crate) fn client(
+    url: &str,
+    port: Option<u16>,
+    test: &Test,
+    output: Format,
+) -> Result<ExitCode, Failure> {
     let options = test.request().options();
     let options = options.map_err(|e| Failure::new(code::USE, e))?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let random = traffic::wire::key::random().context("draw a cookie")?;
-    let addresses = arguments::addresses(url)?;
+    let addresses = arguments::addresses(url, port)?;
     let outcome =
         client::run_any(&addresses, &options, random, stop).map_err(|error| match error {
             Error::NoAddress => Failure::new(code::FAILED, anyhow!("{url} has no address")),

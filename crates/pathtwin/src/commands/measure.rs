@@ -47,7 +47,7 @@ pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
         .as_deref()
         .filter(|host| host.starts_with("iperf3://"));
     if let Some(server) = server.filter(|_| arguments.iperf3.is_requested()) {
-        return one_test::client(server, &arguments.iperf3, arguments.output);
+        return one_test::client(server, arguments.port, &arguments.iperf3, arguments.output);
     }
     let plan = plan(arguments)?;
     if arguments.dry_run {

@@ -41,6 +41,19 @@ fn commands(run: &Run) -> String {
     if run.lab {
         return format!("pathtwin measure --lab SPEC.toml --plan plan.toml{seed} --out run.json\n");
     }
+    if let Some(asked) = &run.asked {
+        let key = match asked.takes_key() {
+            true => (", with the far host's key in the file key", " --key key"),
+            false => ("", ""),
+        };
+        return format!(
+            "# far host\n{}\n\n# near host{}\n{}{} --plan plan.toml{seed} --out run.json\n",
+            asked.serve(),
+            key.0,
+            asked.command(),
+            key.1
+        );
+    }
     let far = |wanted| {
         let mut of = run.layers.iter().filter(move |l| l.layer == wanted);
         of.next().map(|l| l.far.to_string())

@@ -8,7 +8,11 @@ use measure::{
     reach::{self, ReachError},
     run::{Start, Third},
 };
-use model::{plan::Plan, run::Run, units::Seed};
+use model::{
+    plan::Plan,
+    run::{Asked, Run},
+    units::Seed,
+};
 use traffic::wire::Key;
 
 use super::{known, live};
@@ -41,6 +45,7 @@ pub(crate) enum Progress {
 /// A reachable far end.
 pub(crate) struct Reached {
     name: String,
+    asked: Asked,
     key: Key,
     /// True if the key was given and is not stored yet.
     is_new: bool,
@@ -72,6 +77,12 @@ impl Far<'_> {
         }
         Ok(Reached {
             name,
+            asked: Asked {
+                host: self.host.to_owned(),
+                port: self.port,
+                via: self.via.to_vec(),
+                open: self.open,
+            },
             key,
             is_new: self.key.is_some() && !self.open,
             far,
@@ -139,7 +150,9 @@ impl Reached {
         if run.is_ok() && self.is_new {
             known::remember(&self.name, &self.key);
         }
-        run.map_err(|e| Failure::new(code::FAILED, e))
+        let mut run = run.map_err(|e| Failure::new(code::FAILED, e))?;
+        run.asked = Some(self.asked.clone());
+        Ok(run)
     }
 }
 

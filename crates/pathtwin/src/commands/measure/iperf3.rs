@@ -7,7 +7,11 @@ use measure::{
     reach,
     run::iperf3::{Start, measure},
 };
-use model::{net::Layer, plan::Plan, run::Run};
+use model::{
+    net::Layer,
+    plan::Plan,
+    run::{Asked, Run},
+};
 
 use super::{
     far::{now_us, seed, unreached},
@@ -24,7 +28,8 @@ pub(super) fn run(
     stop: &'static AtomicBool,
 ) -> Result<Run, Failure> {
     let (random, seed) = seed(arguments.lab.seed())?;
-    let server = reach::first(url, &addresses(url)?).map_err(unreached("iperf3 -s"))?;
+    let server = addresses(url, arguments.port)?;
+    let server = reach::first(url, &server).map_err(unreached("iperf3 -s"))?;
     let start = Start {
         server,
         layer: Layer::Underlay,
@@ -39,5 +44,11 @@ pub(super) fn run(
     let mut display = live::Display::new(plan.budget);
     let run = measure(&start, &mut |event| display.show(&event));
     display.finish();
-    run.map_err(|e| Failure::new(code::FAILED, e))
+    let mut run = run.map_err(|e| Failure::new(code::FAILED, e))?;
+    run.asked = Some(Asked {
+        host: url.to_owned(),
+        port: arguments.port,
+        ..Asked::default()
+    });
+    Ok(run)
 }
