@@ -9,7 +9,7 @@ use std::{
     net::TcpStream,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::Output,
+    process::{Child, Command, Output, Stdio},
 };
 
 use common::{is_root, pathtwin, server::Server, text};
@@ -196,6 +196,120 @@ fn iperf3_listens_only_on_the_given_addresses() {
     let _server = Server::start(pathtwin(), &folder.path().join("key"), &[&iperf3]);
     assert!(TcpStream::connect(("127.0.0.1", port)).is_ok());
     assert!(TcpStream::connect(("127.0.0.2", port)).is_err());
+}
+
+/// A port of TCP that is free for the moment.
+fn free_port() -> u16 {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("bind");
+    free.local_addr().expect("its address").port()
+}
+
+/// `pathtwin serve` on a given port, and what it printed.
+fn serve_on(port: u16, key: &Path) -> (Ended, String) {
+    let mut child = pathtwin()
+        .args(["serve", "--port", &port.to_string(), "--key"])
+        .arg(key)
+        .args(["--listen", "127.0.0.1"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("start the server");
+    let said = common::server::says(&mut child, "on the other host:");
+    (Ended(child), said)
+}
+
+/// A process that ends with its owner.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A command line, as it is printed, in a shell that measures with a short plan and with keys in a
+/// folder. The only host of its ssh is this one; as for ssh, the words after the host are a command.
+fn in_a_shell(line: &str, folder: &Path) -> Output {
+    let plan = folder.join("plan.toml");
+    std::fs::write(&plan, PLAN).expect("write the plan");
+    let script = format!(
+        "pathtwin() {{ \"$PROGRAM\" \"$@\"; }}\nssh() {{ shift; eval \"$*\"; }}\n\
+         {line} --plan \"$PLAN\" --output json"
+    );
+    Command::new("sh")
+        .args(["-c", &script])
+        .env("PROGRAM", env!("CARGO_BIN_EXE_pathtwin"))
+        .env("PLAN", &plan)
+        .env("PATHTWIN_STORE", folder.join("history.db"))
+        .env("XDG_CONFIG_HOME", folder.join("config"))
+        .env_remove("PATHTWIN_KEY")
+        .output()
+        .expect("run a shell")
+}
+
+/// The command that `serve --port N` prints lacked the port, or was one that no shell takes.
+#[test]
+fn the_command_that_serve_prints_measures_as_it_is_printed() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let port = free_port();
+    let (_server, said) = serve_on(port, &folder.path().join("key"));
+    let (_, line) = said.split_once("on the other host: ").expect("a command");
+    let line = line.trim();
+    assert!(line.contains(&format!("--port {port}")), "{line}");
+    let output = in_a_shell(line, folder.path());
+    assert!(
+        common::is_measured(&output),
+        "{line}\n{}",
+        text(&output.stderr)
+    );
+    let run = model::run::Run::parse(&output.stdout).expect("a run");
+    assert!(
+        run.samples.iter().any(|s| s.tcp.is_some()),
+        "{:?}",
+        run.samples
+    );
+    // The key is remembered, so the command to measure again needs none.
+    let asked = run.asked.expect("how the far end was named");
+    let again = asked.command();
+    assert_eq!(again, format!("pathtwin measure 127.0.0.1 --port {port}"));
+    let output = in_a_shell(&again, folder.path());
+    assert!(
+        common::is_measured(&output),
+        "{again}\n{}",
+        text(&output.stderr)
+    );
+}
+
+/// `measure` had no option for the port, and the command to measure again left it out.
+#[test]
+fn a_server_on_another_port_is_measured_by_host_and_port_and_again_without_a_key() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let key = folder.path().join("key");
+    let port = free_port();
+    let (_server, _) = serve_on(port, &key);
+    for target in [
+        format!("127.0.0.1 --port {port}"),
+        format!("127.0.0.1:{port}"),
+    ] {
+        let config = folder.path().join("config");
+        let _ = std::fs::remove_dir_all(&config);
+        let first = format!("pathtwin measure {target} --key {}", key.display());
+        let output = in_a_shell(&first, folder.path());
+        assert!(
+            common::is_measured(&output),
+            "{first}\n{}",
+            text(&output.stderr)
+        );
+        let run = model::run::Run::parse(&output.stdout).expect("a run");
+        let again = run.asked.expect("how the far end was named").command();
+        assert_eq!(again, format!("pathtwin measure {target}"));
+        let output = in_a_shell(&again, folder.path());
+        assert!(
+            common::is_measured(&output),
+            "{again}\n{}",
+            text(&output.stderr)
+        );
+    }
 }
 
 fn packaging(file: &str) -> String {
