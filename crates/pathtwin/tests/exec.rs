@@ -157,3 +157,29 @@ fn an_unknown_node_is_named_with_the_existing_ones() {
         "{err}"
     );
 }
+
+/// Bug: a guest booted first, and the wrong name was an error in its console. Here no guest can
+/// boot: the image does not exist.
+#[test]
+fn a_wrong_program_and_a_wrong_node_are_refused_before_a_guest_boots() {
+    let (_folder, path) = spec(PATH);
+    for (node, program, why) in [
+        (
+            "client",
+            "no-such-program-anywhere",
+            "no-such-program-anywhere",
+        ),
+        ("moon", "true", "no node moon"),
+    ] {
+        let output = pathtwin()
+            .args(["lab", "exec"])
+            .arg(&path)
+            .args(["--on", node, "--", program])
+            .env("PATHTWIN_KERNEL", "/nonexistent/linux")
+            .output()
+            .expect("run pathtwin");
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{program}: {message}");
+        assert!(message.contains(why), "{program}: {message}");
+    }
+}
