@@ -226,30 +226,61 @@ fn a_plan_is_carried_out_as_far_as_iperf3_allows() {
     assert!(!findings.summary.is_empty());
 }
 
+/// A server of the program iperf3 on loopback, and its address.
+struct Real(Child, String);
+
+impl Real {
+    fn start() -> Self {
+        let port = std::net::TcpListener::bind("127.0.0.1:0")
+            .and_then(|l| l.local_addr())
+            .expect("a port")
+            .port();
+        let mut child = std::process::Command::new("iperf3")
+            .args(["-s", "-B", "127.0.0.1", "-p", &port.to_string()])
+            .arg("--forceflush")
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("run iperf3; scripts/setup test installs it");
+        let mut listening = BufReader::new(child.stdout.take().expect("its messages")).lines();
+        let ready = listening.find(|l| l.as_ref().is_ok_and(|l| l.contains("listening")));
+        assert!(ready.is_some());
+        std::thread::spawn(move || listening.for_each(drop));
+        Self(child, format!("127.0.0.1:{port}"))
+    }
+}
+
+impl Drop for Real {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn a_plan_is_carried_out_with_the_real_iperf3() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .and_then(|l| l.local_addr())
-        .expect("a port")
-        .port();
-    let mut real = std::process::Command::new("iperf3")
-        .args([
-            "-s",
-            "-B",
-            "127.0.0.1",
-            "-p",
-            &port.to_string(),
-            "--forceflush",
-        ])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("run iperf3; scripts/setup test installs it");
-    let mut listening = BufReader::new(real.stdout.take().expect("its messages")).lines();
-    let ready = listening.find(|l| l.as_ref().is_ok_and(|l| l.contains("listening")));
-    assert!(ready.is_some());
-    std::thread::spawn(move || listening.for_each(drop));
-    let run = run_through(&format!("127.0.0.1:{port}"));
-    let _ = real.kill();
-    let _ = real.wait();
-    has_what_iperf3_reports(&run);
+    let real = Real::start();
+    has_what_iperf3_reports(&run_through(&real.1));
+}
+
+/// Against a plain iperf3 server 0 of 12 samples counted, and no figure was shown. Which samples
+/// count over loopback depends on its processors, so here none does.
+#[test]
+fn figures_through_iperf3_that_do_not_count_are_shown_and_said_not_to() {
+    let real = Real::start();
+    let mut run = run_through(&real.1);
+    for sample in &mut run.samples {
+        sample.valid = false;
+        sample.invalid = vec![model::run::Invalid::SenderProcessor { share: 1.0 }];
+    }
+    (run.figures, run.ratios) = (Vec::new(), Vec::new());
+    let text = report::run::text(&run);
+    assert!(text.contains("TOO FEW SAMPLES COUNT: 0 of "), "{text}");
+    let (_, table) = text.split_once("measured, but not counted").expect(&text);
+    let (table, _) = table.split_once("\n\n").unwrap_or((table, ""));
+    let goodput = table.lines().find(|line| line.contains("goodput"));
+    let number = |line: &str| line.split_whitespace().any(|w| w.parse::<f64>().is_ok());
+    assert!(goodput.is_some_and(number), "{table}");
+    let asked = run.asked.expect("how the server was named");
+    let named = format!("pathtwin measure iperf3://{}", real.1);
+    assert_eq!(asked.command(), named, "with its port and protocol");
 }
