@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use corpus::compose::{Line, Scene, Tunnel, run};
 use explain::judge;
 use model::{
-    facts::{PathFacts, TunnelPath},
+    facts::{PathFacts, Product, TunnelPath},
     findings::Findings,
     net::Layer,
-    run::{End, Run},
+    run::{End, Run, StepKind},
 };
 
 fn ruled_out(findings: &Findings, code: &str) -> bool {
@@ -86,6 +86,51 @@ fn an_idle_tunnel_does_not_rule_out_a_relay() {
     });
     let findings = judge(&run);
     assert!(!ruled_out(&findings, "relayed-path") && open(&findings, "relayed-path"));
+}
+
+/// Sets the RTT of the idle path in the tunnel and below it, µs.
+fn idle(run: &mut Run, inside: f64, outside: f64) {
+    for sample in run
+        .samples
+        .iter_mut()
+        .filter(|s| s.key.step == StepKind::Idle)
+    {
+        let us = match sample.key.layer {
+            Layer::Tunnel => inside,
+            Layer::Underlay => outside,
+        };
+        let probes = sample.probes.as_mut().unwrap();
+        probes.min_us = Some(us);
+        probes.p50_us = Some(us);
+        probes.p95_us = Some(us);
+        probes.p99_us = Some(us);
+    }
+}
+
+/// A relay on the same machine: 0.755 ms in the tunnel were called the same as 0.019 ms beside it,
+/// which ruled it out.
+#[test]
+fn a_round_trip_of_forty_times_the_paths_does_not_match_it() {
+    let mut run = through_a_tunnel();
+    paths(&mut run, |path| {
+        for tunnel in path.layers.iter_mut().filter_map(|l| l.tunnel.as_mut()) {
+            tunnel.path = None;
+            tunnel.product = Product::Tailscale;
+        }
+    });
+    idle(&mut run, 755.0, 19.0);
+    let findings = judge(&run);
+    assert!(!ruled_out(&findings, "relayed-path"), "{findings:#?}");
+    let mut open = findings.cannot_tell.iter();
+    let relay = open.find(|c| c.code.as_str() == "relayed-path").unwrap();
+    let because = relay.because.to_string();
+    assert!(
+        because.contains("0.755 ms") && because.contains("0.019 ms"),
+        "{because}"
+    );
+    // With equal round trips it is excluded.
+    idle(&mut run, 21.0, 19.0);
+    assert!(ruled_out(&judge(&run), "relayed-path"));
 }
 
 /// The same code was among the findings, ruled out and undecided at once.
