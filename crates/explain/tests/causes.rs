@@ -1,10 +1,11 @@
 //! Each cause on composed Runs: found where present, and not elsewhere.
 
-use corpus::compose::{Line, Scene, run};
+use corpus::compose::{Line, Scene, Tunnel, run};
 use explain::judge;
 use model::{
     evidence::{CoreShares, CpuUse, ThreadRole, ThreadUse},
-    findings::{Findings, RemedyClass, Severity},
+    facts::TunnelKind,
+    findings::{Finding, Findings, RemedyClass, Severity},
     remedy::{Action, Location},
     run::{FlowResult, Run},
 };
@@ -338,6 +339,93 @@ fn a_busy_processor_does_not_lead_where_the_path_is_full() {
             idle[1] < 0.1,
             "other work fills both: {idle:?}"
         );
+    }
+}
+
+/// A run through a tunnel in user space that both hosts' two processors limit to `cap_mbps`, with
+/// the processor shares of the threads of its process.
+fn through_go(cap_mbps: f64, rate_mbps: f64, threads: &[f64]) -> Run {
+    let line = Line {
+        rate_mbps,
+        rtt_ms: 2.0,
+        cpu_cap_mbps: Some(cap_mbps),
+        ..Line::default()
+    };
+    let tunnel = Tunnel {
+        kind: TunnelKind::WireguardGo,
+        ..Tunnel::default()
+    };
+    let mut run = run(
+        &Scene {
+            tunnel: Some(tunnel),
+            ..both(line)
+        },
+        1,
+    );
+    for sample in &mut run.samples {
+        for evidence in [&mut sample.near, &mut sample.far].into_iter().flatten() {
+            let seconds = evidence.interval_us as f64 / 1e6;
+            let busy = threads.iter().sum::<f64>() / 2.0;
+            let core = |cpu: u32| CoreShares {
+                cpu,
+                user: busy,
+                idle: 1.0 - busy,
+                ..CoreShares::default()
+            };
+            let thread = |(tid, share): (u32, &f64)| ThreadUse {
+                role: ThreadRole::Tunnel,
+                name: "wireguard-go".to_owned(),
+                tid,
+                user_s: share * seconds,
+                ..ThreadUse::default()
+            };
+            evidence.cpu = Some(CpuUse {
+                cores: vec![core(0), core(1)],
+                threads: (1..).zip(threads).map(thread).collect(),
+            });
+        }
+    }
+    run
+}
+
+fn of<'a>(findings: &'a Findings, code: &str) -> Option<&'a Finding> {
+    findings.findings.iter().find(|f| f.code.as_str() == code)
+}
+
+/// Go spreads one tunnel over six threads of 32 % each: 192 % of two processors is as full as one
+/// thread at 96 %. Only the busiest thread was judged.
+#[test]
+fn a_tunnel_that_go_spreads_over_six_threads_fills_the_processors_as_one_process() {
+    let findings = judge(&through_go(250.0, 900.0, &[0.32; 6]));
+    let codes: Vec<&str> = findings.findings.iter().map(|f| f.code.as_str()).collect();
+    assert_eq!(codes[0], "cpu-tunnel-thread", "{codes:?}");
+    let text = findings.findings[0].text.to_string();
+    assert!(
+        text.contains("wireguard-go uses 96 % of all processors (2) in 6 threads"),
+        "{text}"
+    );
+    assert_eq!(findings.findings[0].severity, Severity::High);
+}
+
+/// The other side of it: three quarters of both processors are not full, however they are spread.
+#[test]
+fn six_threads_that_leave_a_quarter_of_the_processors_are_not_full() {
+    let findings = judge(&through_go(250.0, 900.0, &[0.25; 6]));
+    assert!(
+        of(&findings, "cpu-tunnel-thread").is_none(),
+        "{findings:#?}"
+    );
+}
+
+/// A tunnel with busy processors on a path that TCP fills in it and beside it alike: the line is
+/// the limit, and one figure of the processors names no cause.
+#[test]
+fn a_full_process_does_not_lead_where_the_path_is_full_beside_it_too() {
+    for threads in [&[0.32; 6][..], &[0.97]] {
+        let findings = judge(&through_go(1e6, 50.0, threads));
+        let busy = of(&findings, "cpu-tunnel-thread").expect("it is stated");
+        assert_eq!(busy.severity, Severity::Info, "{busy:#?}");
+        assert_eq!(top(&findings), "healthy", "{}", findings.summary);
     }
 }
 

@@ -142,6 +142,12 @@ impl<'a> Host<'a> {
         Some((used, most, (*name).clone()))
     }
 
+    /// Number of online processors, over which the tunnel's process may spread its threads.
+    pub fn processors(&self, samples: &[&'a Sample]) -> Option<usize> {
+        let of = |s: &&'a Sample| Some(self.evidence(s)?.cpu.as_ref()?.cores.len());
+        samples.iter().filter_map(of).max()
+    }
+
     /// Median over the samples of the processors used by the measured traffic outside of softirqs:
     /// the tunnel's process, WireGuard in the kernel and this program. `None` where no thread was
     /// seen.

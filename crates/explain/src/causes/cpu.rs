@@ -9,6 +9,7 @@ use model::{
     findings::{EvidenceItem, Severity, Value},
     run::Sample,
     text,
+    text::Text,
 };
 
 use super::{filled, percent};
@@ -16,8 +17,9 @@ use crate::verdict::{Figure, Strength, Verdict, confirmed, end, figure, ruled_ou
 
 /// A processor busier than this is saturated.
 pub(super) const FULL_CORE: f64 = 0.95;
-/// A thread above this share of a shared processor is saturated.
-pub(super) const FULL_THREAD: f64 = 0.9;
+/// A thread above this share of a shared processor is saturated, and a process above this share of
+/// all of them.
+const FULL_TUNNEL: f64 = 0.9;
 /// Maximum gain of several flows where a processor is the limit.
 const SCALES: f64 = 1.2;
 
@@ -28,16 +30,89 @@ pub(super) enum Busy {
     Core,
     /// A processor, in softirqs.
     Softirq,
-    /// The tunnel's own thread.
-    Thread,
+    /// The tunnel's own thread, or its process on all processors.
+    Tunnel,
+}
+
+/// The saturated part of a tunnel.
+enum Full {
+    /// One thread, by its name.
+    Thread(String),
+    /// The process, on all processors: Go spreads one over many threads, none of which is saturated
+    /// where all processors are.
+    Process {
+        name: String,
+        threads: usize,
+        processors: usize,
+    },
+}
+
+impl Default for Full {
+    fn default() -> Self {
+        Self::Thread(String::new())
+    }
+}
+
+impl Full {
+    fn name(&self) -> Text {
+        match self {
+            Self::Thread(_) => text!("the tunnel's busiest thread, share of a processor"),
+            Self::Process { .. } => text!("the tunnel's process, share of all processors"),
+        }
+    }
+
+    fn bound(&self) -> Text {
+        let bound = Value::Share(FULL_TUNNEL);
+        match self {
+            Self::Thread(_) => text!("at least {bound} of a processor", bound = bound),
+            Self::Process { .. } => text!("at least {bound} of all processors", bound = bound),
+        }
+    }
+
+    fn sentence(&self, share: f64) -> Text {
+        match self {
+            Self::Thread(name) => text!(
+                "the tunnel's thread {name} uses {share} of a processor",
+                name = name,
+                share = percent(share)
+            ),
+            Self::Process {
+                name,
+                threads,
+                processors,
+            } => text!(
+                "the tunnel's process {name} uses {share} of all processors ({processors}) in {threads} threads",
+                name = name,
+                share = percent(share),
+                processors = *processors,
+                threads = *threads
+            ),
+        }
+    }
+}
+
+/// The part of the tunnel that is saturated, if any, and its share: of a processor or of all.
+fn tunnel(host: &Host, samples: &[&Sample]) -> Option<(Full, f64)> {
+    if let Some((share, name)) = host.tunnel_thread(samples)
+        && share >= FULL_TUNNEL
+    {
+        return Some((Full::Thread(name), share));
+    }
+    let (used, threads, name) = host.tunnel_process(samples)?;
+    let processors = host.processors(samples)?;
+    let share = used / processors as f64;
+    let full = Full::Process {
+        name,
+        threads,
+        processors,
+    };
+    (share >= FULL_TUNNEL).then_some((full, share))
 }
 
 /// The kind that saturates a host's processors, if any.
 fn busy(host: &Host, samples: &[&Sample]) -> Option<(Busy, f64)> {
-    if let Some((share, _)) = host.tunnel_thread(samples)
-        && share >= FULL_THREAD
-    {
-        return Some((Busy::Thread, share));
+    if let Some((_, share)) = tunnel(host, samples) {
+        return Some((Busy::Tunnel, share));
     }
     let (most, softirq) = host.busiest_core(samples)?;
     (most >= FULL_CORE).then_some(if softirq >= 0.5 {
@@ -72,6 +147,7 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
     if found != which {
         return ruled_out(text!("the processor is busy with another kind of work"));
     }
+    let full = tunnel(host, &samples).map_or_else(Full::default, |(full, _)| full);
     let used = host.path_cores(&samples);
     if which == Busy::Core
         && let (Some(used), Some(idlest)) = (used, host.idlest_core(&samples))
@@ -90,17 +166,14 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
             match which {
                 Busy::Core => text!("busiest processor"),
                 Busy::Softirq => text!("busiest processor, in softirqs"),
-                Busy::Thread => text!("the tunnel's busiest thread, share of a processor"),
+                Busy::Tunnel => full.name(),
             },
             Value::Share(share),
         )
         .bound(match which {
             Busy::Core => text!("at least {bound} busy", bound = Value::Share(FULL_CORE)),
             Busy::Softirq => text!("most of a busy processor"),
-            Busy::Thread => text!(
-                "at least {bound} of a processor",
-                bound = Value::Share(FULL_THREAD)
-            ),
+            Busy::Tunnel => full.bound(),
         })
         .end(host.side)
         .decisive(),
@@ -132,23 +205,15 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
             host = end(host.side),
             share = percent(share)
         ),
-        Busy::Thread => {
-            let name = host
-                .tunnel_thread(&samples)
-                .map(|t| t.1)
-                .unwrap_or_default();
-            text!(
-                "the tunnel's thread {name} uses {share} of a processor",
-                name = name,
-                share = percent(share)
-            )
-        }
+        Busy::Tunnel => full.sentence(share),
     };
     let verdict = confirmed(Strength::of(&signs), text, evidence);
     // If TCP uses the full capacity of a line, a busy processor limits nothing. A processor limits
     // UDP as it does TCP, so only the work of other programs distinguishes the two cases. If that
     // work is unknown, the processor is not blamed on a path that is full.
-    let line = used.unwrap_or(0.0) + softirq < processor::MATTERS && filled(&view) && !signs[1];
+    let others = used.unwrap_or(0.0) + softirq < processor::MATTERS;
+    // A tunnel is blamed there only if UDP, too, gets less through it than beside it.
+    let line = (others || which == Busy::Tunnel) && filled(&view) && !signs[1];
     // Between two programs of one host nothing else can be the limit.
     if line || host.is_both_ends() {
         return verdict.at(Severity::Info);

@@ -28,7 +28,8 @@ pub(super) const CAUSE: Cause = Cause {
     },
     about: "A userspace tunnel does its work in a few threads. One saturated thread limits the \
         total of all flows, UDP and TCP alike, while the underlay is much faster and other \
-        processors are idle.",
+        processors are idle. Go spreads the work over more threads than processors: then all \
+        processors are saturated, and no thread is.",
     sources: &[
         "netbirdio/docs pull 873: the tunnel serialises on one core",
         "tailscale/tailscale#10524",
@@ -49,5 +50,5 @@ fn actions(_: &Scope) -> Vec<Action> {
 }
 
 fn test(host: &Host) -> Verdict {
-    cpu::judge(host, Busy::Thread)
+    cpu::judge(host, Busy::Tunnel)
 }
