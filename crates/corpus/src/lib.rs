@@ -11,12 +11,14 @@
 pub mod compose;
 mod counting;
 mod outcome;
+mod reliability;
 mod scenario;
 mod score;
 mod text;
 
 pub use counting::{count, source, table};
 pub use outcome::{Found, Outcome};
+pub use reliability::{Point, reliability};
 pub use scenario::{Composed, EVALUATION, File, Lab, Part, Scenario, ScenarioError, Source};
 pub use score::{Bin, Counts, Score, score};
 pub use text::markdown;

@@ -7,7 +7,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf};
 
-use corpus::{File, Outcome, Part, Scenario, Source, compose, markdown, score};
+use corpus::{File, Outcome, Part, Point, Scenario, Source, compose, markdown, reliability, score};
 use explain::registry;
 
 /// Command that regenerates the results.
@@ -197,6 +197,25 @@ fn confidence_is_not_overstated() {
         let right = stats::clopper_pearson(bin.right, bin.findings).unwrap();
         assert!(right.high >= bin.message, "{bin:?}");
     }
+}
+
+/// The diagram of the page, made from the lines of the evaluation.
+#[test]
+fn the_diagram_of_confidence_is_that_of_the_reviewed_results() {
+    let bins = score(&reviewed(Part::Evaluation)).calibration;
+    let points: Vec<Point> = bins
+        .iter()
+        .map(|bin| Point {
+            stated: bin.message,
+            right: bin.right,
+            of: bin.findings,
+        })
+        .collect();
+    assert!(points.len() > 1, "{bins:?}");
+    let diagram = reliability("Findings on the corpus, evaluation", &points);
+    current("docs/images/confidence-corpus.svg", &diagram);
+    let page = std::fs::read_to_string(project("docs/corpus.md")).unwrap();
+    assert!(page.contains("](images/confidence-corpus.svg)"));
 }
 
 #[test]

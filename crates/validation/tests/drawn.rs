@@ -8,6 +8,7 @@ mod common;
 use std::{fmt::Write as _, path::PathBuf};
 
 use common::{check_section, results, root};
+use corpus::Point;
 use validation::drawn::{CONFIDENCE, Drawn, Part, outcome::Outcome, score, table};
 
 /// The stored draws, evaluations last.
@@ -65,6 +66,40 @@ fn confidence_is_based_on_the_stored_lines_of_the_calibration() {
         "{}: run with UPDATE_DOCS=1",
         file.display()
     );
+}
+
+/// The diagram of docs/corpus.md for drawn paths, made from the lines of the latest evaluation.
+#[test]
+fn the_diagram_of_confidence_is_that_of_the_latest_evaluation() {
+    let draws = draws();
+    let is_evaluation = |draw: &&Vec<Outcome>| Part::of(draw[0].draw) == Part::Evaluation;
+    let latest = draws.iter().rfind(is_evaluation).unwrap();
+    let points: Vec<Point> = score::score(latest)
+        .bins
+        .iter()
+        .map(|bin| Point {
+            stated: bin.stated,
+            right: bin.right.hits as u64,
+            of: bin.right.of as u64,
+        })
+        .collect();
+    let title = format!(
+        "Findings on drawn paths, draw {}, {} plan",
+        latest[0].draw, latest[0].plan
+    );
+    let diagram = corpus::reliability(&title, &points);
+    let file = root().join("docs/images/confidence-drawn.svg");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&file, &diagram).unwrap();
+    }
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        kept == diagram,
+        "{}: run with UPDATE_DOCS=1",
+        file.display()
+    );
+    let page = std::fs::read_to_string(root().join("docs/corpus.md")).unwrap();
+    assert!(page.contains("](images/confidence-drawn.svg)"));
 }
 
 /// A stored line belongs to the path that is drawn today: the priors were not changed since.
