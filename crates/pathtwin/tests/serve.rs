@@ -228,7 +228,7 @@ impl Drop for Ended {
 }
 
 /// A command line, as it is printed, in a shell that measures with a short plan and with keys in a
-/// folder. The only host of its ssh is this one; as for ssh, the words after the host are a command.
+/// folder. The only host of its ssh is this one; the words after the host are a command.
 fn in_a_shell(line: &str, folder: &Path) -> Output {
     let plan = folder.join("plan.toml");
     std::fs::write(&plan, PLAN).expect("write the plan");

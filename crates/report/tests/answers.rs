@@ -97,7 +97,7 @@ fn one_host_with_saturated_processors_has_no_path_capacity() {
     assert!(answer.contains("pathtwin serve"), "{answer}");
 }
 
-/// Bug: after a measurement of another port, of iperf3 or of a server that needs no key, the printed
+/// Bug: after a measurement of another port, of iperf3 or of a server without a key, the printed
 /// command measured nothing: it had the address alone.
 #[test]
 fn the_command_to_measure_again_names_the_far_end_as_it_was_named() {
