@@ -233,6 +233,22 @@ mod tests {
         assert_eq!((alone.targets.len(), alone.layers()), (1, 1));
     }
 
+    /// Tailscale was idle when the facts were taken, and a relay was ruled out. A far end that is
+    /// found has answered through the tunnel, and facts are taken of a far end that was found.
+    #[test]
+    fn an_idle_tunnel_is_woken_before_there_is_a_session_for_facts() {
+        let underlay = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = underlay.local_addr().unwrap().port();
+        let tunnel = TcpListener::bind(("127.0.0.3", port)).unwrap();
+        tunnel.set_nonblocking(true).unwrap();
+        let via: IpAddr = "127.0.0.3".parse().unwrap();
+        assert!(tunnel.accept().is_err(), "nothing was sent yet");
+        let far = FarEnd::find("127.0.0.1", Some(port), &[via]).unwrap();
+        assert!(far.unreached.is_empty(), "{far:?}");
+        let (_, from) = tunnel.accept().unwrap();
+        assert!(from.ip().is_loopback());
+    }
+
     #[test]
     fn listening_ports_are_reached_and_others_reported() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

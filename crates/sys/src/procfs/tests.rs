@@ -254,3 +254,43 @@ fn first_processor() -> rustix::thread::CpuSet {
     first.set(cpu.unwrap());
     first
 }
+
+/// A daemon by its program; ended when dropped.
+struct Daemon(std::process::Child);
+
+impl Daemon {
+    fn start(program: &std::path::Path) -> Self {
+        Self(
+            std::process::Command::new(program)
+                .arg("300")
+                .spawn()
+                .unwrap(),
+        )
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Two daemons of one product on a machine, one of them in another network namespace: that one was
+/// named as the process of the tunnel.
+#[test]
+fn the_daemon_of_another_namespace_is_not_the_one_of_this_host() {
+    let Some(ns) = netns() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("ptdaemon0");
+    // Copied by another process: no test that starts one meanwhile inherits the open file.
+    let mut copy = std::process::Command::new("cp");
+    let copied = copy.arg("/bin/sleep").arg(&program).status().unwrap();
+    assert!(copied.success());
+    let inside = ns.run(|| Daemon::start(&program)).unwrap();
+    assert_eq!(with_program("ptdaemon0"), [] as [u32; 0]);
+    let here = Daemon::start(&program);
+    assert_eq!(with_program("ptdaemon0"), [here.0.id()]);
+    let seen = ns.run(|| with_program("ptdaemon0")).unwrap();
+    assert_eq!(seen, [inside.0.id()]);
+}
