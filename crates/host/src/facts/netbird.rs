@@ -74,6 +74,15 @@ mod tests {
     /// In the form of version 0.78, with addresses for documentation.
     const DOCUMENT: &str = include_str!("../../tests/documents/netbird.json");
 
+    /// As one client printed them: before the first packet to its peer, with a direct connection,
+    /// and with all UDP between the two dropped, so that it passes a relay by WebSocket. The peer
+    /// is 10.77.2.2, relay and coordination server are 10.77.1.1.
+    const REAL: [&str; 3] = [
+        include_str!("../../tests/documents/netbird-idle.json"),
+        include_str!("../../tests/documents/netbird-direct.json"),
+        include_str!("../../tests/documents/netbird-relayed.json"),
+    ];
+
     fn of(address: &str) -> Status {
         parse(DOCUMENT, address.parse().unwrap()).unwrap()
     }
@@ -124,5 +133,43 @@ mod tests {
         assert_eq!(idle.path, Some(TunnelPath::Idle));
         assert_eq!(idle.handshake_s, None);
         assert_eq!(of("192.0.2.1").peer, None);
+    }
+
+    #[test]
+    fn a_real_client_that_is_idle_direct_and_relayed() {
+        let idle = PeerStatus {
+            path: Some(TunnelPath::Idle),
+            key: Some("z+6vMKZy".to_owned()),
+            ..PeerStatus::default()
+        };
+        let direct = PeerStatus {
+            path: Some(TunnelPath::Direct),
+            endpoint: Some("10.77.2.2:51820".parse().unwrap()),
+            handshake_s: Some(1_795_311_427),
+            ..idle.clone()
+        };
+        let relayed = PeerStatus {
+            path: Some(TunnelPath::Relayed),
+            relay: Some("rel://10.77.1.1:8080".to_owned()),
+            relay_transport: Some("ws".to_owned()),
+            handshake_s: Some(1_795_311_445),
+            ..idle.clone()
+        };
+        for (document, peer) in REAL.into_iter().zip([idle, direct, relayed]) {
+            let wanted = Status {
+                product: Product::Netbird,
+                version: Some("development".to_owned()),
+                has_device: None,
+                peer: Some(peer),
+            };
+            for own in ["100.113.245.249", "fd03:fcc6:4a2b:5931:eddc:10b:a716:6a37"] {
+                assert_eq!(parse(document, own.parse().unwrap()), Some(wanted.clone()));
+            }
+            // Its own address, and an address of the network that no peer has.
+            for other in ["100.113.61.113", "100.113.1.1"] {
+                let status = parse(document, other.parse().unwrap()).unwrap();
+                assert_eq!(status.peer, None, "{other}");
+            }
+        }
     }
 }

@@ -70,6 +70,13 @@ mod tests {
     /// In the form of version 1.102, with addresses for documentation.
     const DOCUMENT: &str = include_str!("../../tests/documents/tailscale.json");
 
+    /// As one node printed them: with a direct connection, and with UDP to its peer's port dropped,
+    /// so that it passes the DERP relay `test`. The peer is 10.77.2.2.
+    const REAL: [&str; 2] = [
+        include_str!("../../tests/documents/tailscale-direct.json"),
+        include_str!("../../tests/documents/tailscale-relayed.json"),
+    ];
+
     fn of(address: &str) -> Status {
         parse(DOCUMENT, address.parse().unwrap()).unwrap()
     }
@@ -116,5 +123,40 @@ mod tests {
         let chosen = DOCUMENT.replace("\"ExitNode\": false", "\"ExitNode\": true");
         let status = parse(&chosen, "8.8.8.8".parse().unwrap()).unwrap();
         assert_eq!(status.peer.unwrap().path, Some(TunnelPath::Idle));
+    }
+
+    #[test]
+    fn a_real_node_that_is_direct_and_relayed() {
+        let direct = PeerStatus {
+            path: Some(TunnelPath::Direct),
+            endpoint: Some("10.77.2.2:41641".parse().unwrap()),
+            handshake_s: Some(1_795_311_924),
+            key: Some("tdgXgA5D".to_owned()),
+            ..PeerStatus::default()
+        };
+        let relayed = PeerStatus {
+            path: Some(TunnelPath::Relayed),
+            relay: Some("test".to_owned()),
+            relay_transport: Some("derp".to_owned()),
+            endpoint: None,
+            handshake_s: Some(1_795_311_697),
+            ..direct.clone()
+        };
+        for (document, peer) in REAL.into_iter().zip([direct, relayed]) {
+            let wanted = Status {
+                product: Product::Tailscale,
+                version: Some("1.102.5-ERR-BuildInfo".to_owned()),
+                has_device: Some(true),
+                peer: Some(peer),
+            };
+            for own in ["100.64.0.2", "fd7a:115c:a1e0:ab12:4843:cd96:6240:2"] {
+                assert_eq!(parse(document, own.parse().unwrap()), Some(wanted.clone()));
+            }
+            // Its own address, and an address of the network that no peer has.
+            for other in ["100.64.0.1", "100.64.0.3"] {
+                let status = parse(document, other.parse().unwrap()).unwrap();
+                assert_eq!(status.peer, None, "{other}");
+            }
+        }
     }
 }

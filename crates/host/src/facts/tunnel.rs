@@ -330,6 +330,56 @@ mod tests {
         assert_eq!(next(&tunnel("rels://relay.example.net:443")), None);
     }
 
+    /// Facts of the tunnel of a real client (`tests/documents`), whose device has the peer at
+    /// `endpoint`.
+    fn merged(status: Option<Status>, endpoint: Option<&str>) -> TunnelFacts {
+        let mut tunnel = TunnelFacts {
+            endpoint: endpoint.map(|e| e.parse().unwrap()),
+            ..TunnelFacts::default()
+        };
+        merge(&mut tunnel, status.unwrap());
+        tunnel
+    }
+
+    /// NetBird names its relay by address, Tailscale by the name of a region.
+    #[test]
+    fn packets_of_real_clients_go_to_the_peer_or_to_the_relay() {
+        let netbird = |document: &str, endpoint: Option<&str>| {
+            let peer = "100.113.245.249".parse().unwrap();
+            merged(super::super::netbird::parse(document, peer), endpoint)
+        };
+        let tailscale = |document: &str| {
+            let peer = "100.64.0.2".parse().unwrap();
+            merged(super::super::tailscale::parse(document, peer), None)
+        };
+        let to = |tunnel: &TunnelFacts| next(tunnel).map(|q| q.to.to_string());
+        let idle = netbird(
+            include_str!("../../tests/documents/netbird-idle.json"),
+            None,
+        );
+        assert_eq!((idle.path, to(&idle)), (Some(TunnelPath::Idle), None));
+        assert_eq!(idle.handshake_age_s, None);
+        let direct = netbird(
+            include_str!("../../tests/documents/netbird-direct.json"),
+            None,
+        );
+        assert_eq!(to(&direct).as_deref(), Some("10.77.2.2"));
+        // The device still has the direct address while packets pass the relay.
+        let relayed = netbird(
+            include_str!("../../tests/documents/netbird-relayed.json"),
+            Some("10.77.2.2:51820"),
+        );
+        assert_eq!(relayed.endpoint, None);
+        assert_eq!(to(&relayed).as_deref(), Some("10.77.1.1"));
+        let direct = tailscale(include_str!("../../tests/documents/tailscale-direct.json"));
+        assert_eq!(to(&direct).as_deref(), Some("10.77.2.2"));
+        let relayed = tailscale(include_str!("../../tests/documents/tailscale-relayed.json"));
+        assert_eq!(
+            (relayed.path, relayed.endpoint, to(&relayed)),
+            (Some(TunnelPath::Relayed), None, None)
+        );
+    }
+
     #[test]
     fn programs_by_name() {
         assert_eq!(
