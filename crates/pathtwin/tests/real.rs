@@ -86,6 +86,11 @@ fn wireguard_go_over_a_long_queue_is_named() {
 }
 
 #[test]
+fn a_shaper_on_the_senders_own_device_below_boringtun_is_named() {
+    check("sender-up-20m-boringtun");
+}
+
+#[test]
 fn a_full_path_on_a_busy_machine_has_no_loud_finding() {
     check("full-50m-plain");
 }
