@@ -163,8 +163,9 @@ fuzz: ## fuzz every parser for SECONDS each (default 60)
 	scripts/fuzz --seconds $(or $(SECONDS),60)
 
 .PHONY: real
-real: build ## real tunnels over shapers between namespaces (as root, 1.5 h)
+real: build ## real tunnels over shapers between namespaces, Tailscale if there is Go (as root, 2 h)
 	@scripts/setup real
+	bench/real-tailscale/run || [ $$? -eq 3 ]
 	bench/real
 
 .PHONY: real-twin
