@@ -214,6 +214,10 @@ kernel: build ## build the lab's kernel image, cached until its recipe changes
 	@scripts/setup kernel
 	env -u MAKELEVEL $(PATHTWIN) lab kernel build
 
+.PHONY: kernels
+kernels: kernel ## build an image of SERIES (default 6.12) beside the lab's usual one
+	env -u MAKELEVEL $(PATHTWIN) lab kernel build --series $(or $(SERIES),6.12)
+
 .PHONY: host-kernel
 host-kernel: kernel ## build the kernel of the guests in which changes of hosts are interrupted
 	@scripts/setup test

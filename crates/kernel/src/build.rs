@@ -8,6 +8,7 @@ use super::cache::{Cache, Lock};
 use super::compile::Compilation;
 use super::config;
 use super::error::{Context as _, KernelError, RejectionReason, TrialError};
+use super::find::newest_of;
 use super::image::Image;
 use super::note::Note;
 use super::progress::{Progress, Report, Stage, report_stage};
@@ -26,6 +27,9 @@ pub struct BuildOptions {
     /// Options of the kernel beyond those of the lab, as a Kconfig fragment. Such an image does not
     /// become the current one.
     pub config: Option<String>,
+    /// A series, such as `6.12`, of whose package in an archive the image is built. Such an image
+    /// does not become the current one.
+    pub series: Option<String>,
     /// Also use a package of a series that was not tested.
     pub untested: bool,
     /// Search for a newer source and build even if there is already an image.
@@ -37,7 +41,7 @@ pub struct BuildOptions {
 /// The result of a build or an import.
 #[derive(Debug)]
 pub struct Built {
-    /// The image that is now the current one.
+    /// The image, which is now the current one unless a series or further options were given.
     pub image: Image,
     /// False if it was in the cache already.
     pub fresh: bool,
@@ -60,8 +64,8 @@ impl Built {
 /// Boots an image before it is installed; the error states why it cannot be used here.
 pub type Trial<'a> = &'a mut dyn FnMut(&Image) -> Result<(), TrialError>;
 
-/// Builds the lab's kernel, unless it is in the cache, and makes it the current one, unless it has
-/// further options. A source whose image fails the trial is rejected, and the next one is tried.
+/// Builds the lab's kernel, unless it is in the cache, and makes it the current one, unless a series
+/// or further options are given. A source whose image fails the trial is rejected, and the next one is tried.
 ///
 /// # Errors
 /// If a tool is missing, no source can be downloaded, no image passes the trial, or a step fails;
@@ -85,16 +89,16 @@ pub(super) fn build_in(
         Some(path) => source::kind_of(path)?,
         None => SourceKind::Archive,
     };
-    let config = options.config.as_deref();
+    let (config, series) = (options.config.as_deref(), options.series.as_deref());
     let any_will_do = options.source.is_none() && !options.force;
-    if any_will_do && let Some(image) = up_to_date(cache, config) {
+    if any_will_do && let Some(image) = up_to_date(cache, config, series) {
         return Ok(Built::known(image));
     }
     tools::check(kind, config::has_modules(config))?;
     cache.create()?;
     let lock = lock(cache, options.cancel.as_deref(), report)?;
     // The previous holder of the lock may have built this one.
-    if any_will_do && let Some(image) = up_to_date(cache, config) {
+    if any_will_do && let Some(image) = up_to_date(cache, config, series) {
         return Ok(Built::known(image));
     }
     let mut builder = Builder {
@@ -103,6 +107,7 @@ pub(super) fn build_in(
         runner: Runner::new(cache.log(), options.cancel.clone())?,
         toolchain: Toolchain::installed()?,
         config,
+        series,
         force: options.force,
         trial,
         report,
@@ -135,6 +140,7 @@ struct Builder<'a> {
     runner: Runner,
     toolchain: Toolchain,
     config: Option<&'a str>,
+    series: Option<&'a str>,
     force: bool,
     trial: Trial<'a>,
     report: Report<'a>,
@@ -142,16 +148,18 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     /// Builds the best source that can be downloaded and whose image boots here: the pinned one, or
-    /// else the best that an archive offers.
+    /// else the best that an archive offers; of a series, the newest.
     fn build_best(&mut self, untested: bool) -> Result<Built, KernelError> {
         let scratch = self.cache.scratch(self.lock)?;
         let downloads = self.cache.downloads();
-        let mut search = Search::default();
-        let mut on_archive = |name: &str| report_stage(self.report, Stage::Fetch, name);
-        let pinned = search.pinned(&self.runner, &downloads, &mut on_archive)?;
-        let candidates = Vec::from_iter(pinned);
-        if let Some(built) = self.build_first(&mut search, &candidates, scratch.path())? {
-            return Ok(built);
+        let mut search = Search::of(self.series);
+        if search.wants_pinned() {
+            let mut on_archive = |name: &str| report_stage(self.report, Stage::Fetch, name);
+            let pinned = search.pinned(&self.runner, &downloads, &mut on_archive)?;
+            let candidates = Vec::from_iter(pinned);
+            if let Some(built) = self.build_first(&mut search, &candidates, scratch.path())? {
+                return Ok(built);
+            }
         }
         let mut on_archive = |name: &str| report_stage(self.report, Stage::Fetch, name);
         search.query_all(&self.runner, &scratch.path().join("apt"), &mut on_archive)?;
@@ -215,7 +223,7 @@ impl Builder<'_> {
         if !self.force
             && let Ok(image) = Image::cached(&self.cache.folder(&key))
         {
-            if self.config.is_none() {
+            if !self.is_beside() {
                 self.cache.point_to(&key)?;
             }
             return Ok(Built::known(image));
@@ -229,9 +237,9 @@ impl Builder<'_> {
             folder,
         };
         let staged = compilation.run(self.report)?;
-        let install = match self.config {
-            None => Cache::install,
-            Some(_) => Cache::put,
+        let install = match self.is_beside() {
+            false => Cache::install,
+            true => Cache::put,
         };
         try_and_install(
             self.cache,
@@ -242,7 +250,7 @@ impl Builder<'_> {
             self.report,
         )
         .map(|image| {
-            if source.info.archive.is_some() {
+            if source.info.archive.is_some() && !self.is_beside() {
                 keep_only(&source.path);
             }
             Built {
@@ -251,6 +259,11 @@ impl Builder<'_> {
                 notes: Vec::new(),
             }
         })
+    }
+
+    /// The image is put beside the current one.
+    fn is_beside(&self) -> bool {
+        self.config.is_some() || self.series.is_some()
     }
 }
 
@@ -280,8 +293,13 @@ pub(super) fn try_and_install(
     Image::cached(&install(cache, lock, staged, key)?)
 }
 
-/// The image made by today's recipe and tools: the current one, or one with these options.
-fn up_to_date(cache: &Cache, config: Option<&str>) -> Option<Image> {
+/// The image made by today's recipe and tools: the current one, or one of a series or with these
+/// options.
+fn up_to_date(cache: &Cache, config: Option<&str>, series: Option<&str>) -> Option<Image> {
+    if let (None, Some(series)) = (config, series) {
+        let wanted = recipe(&Toolchain::installed().ok()?, None);
+        return newest_of(cache, series, &wanted);
+    }
     if config.is_some() {
         let wanted = recipe(&Toolchain::installed().ok()?, config);
         let is_wanted = |image: &Image| {

@@ -157,6 +157,9 @@ pub enum RejectionReason {
     /// The archive offers nothing.
     #[error("it has no linux-source package")]
     NoPackage,
+    /// The archive does not offer the package of the series that was asked for.
+    #[error("it has no {0}")]
+    NoSeries(String),
     /// A package was not allowed.
     #[error(transparent)]
     Refused(#[from] Refusal),

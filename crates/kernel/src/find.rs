@@ -74,6 +74,14 @@ pub(super) fn images_in(cache: &Cache) -> Vec<Image> {
     images
 }
 
+/// The newest image of a series that a recipe made.
+pub(super) fn newest_of(cache: &Cache, series: &str, recipe: &str) -> Option<Image> {
+    images_in(cache).into_iter().find(|image| {
+        let made = image.meta.as_ref().and_then(|meta| meta.recipe.as_deref());
+        made == Some(recipe) && is_of_series(image, series)
+    })
+}
+
 pub(super) fn find_in(cache: &Cache, name: &str) -> Result<Image, KernelError> {
     let images = images_in(cache);
     let fits: Vec<&Image> = images
@@ -107,11 +115,12 @@ pub(super) fn find_in(cache: &Cache, name: &str) -> Result<Image, KernelError> {
 
 /// Returns true if a version or the beginning of a hash names an image.
 fn is_named(image: &Image, name: &str) -> bool {
-    let version = version(image);
-    let of_series = version
-        .strip_prefix(name)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    of_series || name.len() >= SHORTEST && image.sha256.starts_with(name)
+    is_of_series(image, name) || name.len() >= SHORTEST && image.sha256.starts_with(name)
+}
+
+fn is_of_series(image: &Image, series: &str) -> bool {
+    let rest = version(image).strip_prefix(series);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 fn version(image: &Image) -> &str {

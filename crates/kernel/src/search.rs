@@ -34,11 +34,28 @@ pub(super) struct Search {
     pub(super) rejected: Vec<Rejection>,
     offers: Vec<Offer>,
     repositories: Vec<Repository>,
+    /// The only package that is looked for: `linux-source-6.12`.
+    wanted: Option<String>,
     /// The pinned package is tried without an archive's index.
     tried_pinned: bool,
 }
 
 impl Search {
+    /// A search for the package of a series, or for any that may be built.
+    pub(super) fn of(series: Option<&str>) -> Self {
+        Self {
+            wanted: series.map(|series| format!("linux-source-{series}")),
+            ..Self::default()
+        }
+    }
+
+    /// The pinned package is one of those that are looked for.
+    pub(super) fn wants_pinned(&self) -> bool {
+        self.wanted
+            .as_deref()
+            .is_none_or(|name| name == PINNED.package)
+    }
+
     /// The pinned package of an earlier build, or else from the pool of the Debian archive.
     pub(super) fn pinned(
         &mut self,
@@ -66,7 +83,8 @@ impl Search {
         Ok(Some(Candidate::Pinned(Package { file, archive })))
     }
 
-    /// Queries one archive after the other, until one has the pinned package if there was none.
+    /// Queries one archive after the other, until one has the pinned package if that is wanted and
+    /// there was none.
     pub(super) fn query_all(
         &mut self,
         runner: &Runner,
@@ -147,8 +165,13 @@ impl Search {
     }
 
     /// Records the packages of an archive; returns true if the pinned package is among them.
-    fn found(&mut self, archive: &str, offers: Vec<Offer>) -> bool {
-        if offers.is_empty() {
+    fn found(&mut self, archive: &str, mut offers: Vec<Offer>) -> bool {
+        if let Some(wanted) = self.wanted.clone() {
+            offers.retain(|offer| offer.package == wanted);
+            if offers.is_empty() {
+                self.reject(archive, RejectionReason::NoSeries(wanted));
+            }
+        } else if offers.is_empty() {
             self.reject(archive, RejectionReason::NoPackage);
         }
         let pinned = offers.iter().any(|offer| offer.fit() == Fit::Pinned);
@@ -276,6 +299,32 @@ mod tests {
         let lines: Vec<String> = search.rejected.iter().map(ToString::to_string).collect();
         assert_eq!(lines[0], "a: it has no linux-source package");
         assert!(lines[1].contains("linux-source-9.8 9.8.7-1 is of a series that was not tested"));
+    }
+
+    /// Whichever suites have other series, those are neither taken nor complained of.
+    #[test]
+    fn of_a_series_its_newest_package_is_taken_and_a_suite_without_it_is_named() {
+        let mut search = Search::of(Some("6.12"));
+        assert!(!search.wants_pinned());
+        let pinned = Offer {
+            sha256: Some(PINNED.sha256.to_owned()),
+            ..offer(PINNED.package, PINNED.version)
+        };
+        assert!(!search.found("unstable", vec![pinned]));
+        let older = offer("linux-source-6.12", "6.12.9-1");
+        let newer = offer("linux-source-6.12", "6.12.117-1");
+        search.found(
+            "stable",
+            vec![older.clone(), offer("linux-source-6.1", "6.1.3-1")],
+        );
+        search.found("host", vec![newer.clone()]);
+        assert_eq!(
+            search.candidates(false),
+            [Candidate::Offer(newer), Candidate::Offer(older)]
+        );
+        let lines: Vec<String> = search.rejected.iter().map(ToString::to_string).collect();
+        assert_eq!(lines, ["unstable: it has no linux-source-6.12"]);
+        assert!(Search::of(Some("7.2")).wants_pinned());
     }
 
     /// Where the pinned package does not build or boot, other ones are tried, and it is not again.

@@ -24,6 +24,7 @@ pub(crate) fn kernel(arguments: &Kernel) -> Result<ExitCode, Failure> {
         KernelCommand::Build {
             source,
             config,
+            series,
             untested,
             force,
         } => {
@@ -37,6 +38,7 @@ pub(crate) fn kernel(arguments: &Kernel) -> Result<ExitCode, Failure> {
             let options = BuildOptions {
                 source: source.clone(),
                 config: config.map_err(|error| Failure::new(code::USE, error))?,
+                series: series.clone(),
                 untested: *untested,
                 force: *force,
                 cancel: None,
