@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::build::{Built, Trial, lock, try_and_install};
 use super::cache::Cache;
-use super::error::{Context as _, ImageFault, KernelError};
+use super::error::{Context as _, ImageFault, KernelError, StepEnd};
 use super::image::{IMAGE_FILE, Image, META_FILE};
 use super::note::Note;
 use super::progress::{Progress, Report, Stage, report_stage};
@@ -92,7 +92,19 @@ fn find(cache: &Cache, file: &Path, unpacked: &Path) -> Result<PathBuf, KernelEr
         .arg(file)
         .arg("--directory")
         .arg(unpacked);
-    Runner::new(cache.log(), None)?.run("unpacking the image", &mut command)?;
+    match Runner::new(cache.log(), None)?.run("unpacking the image", &mut command) {
+        Err(KernelError::Step {
+            end: StepEnd::Status(_),
+            tail,
+            ..
+        }) => {
+            // tar's own lines are about the end of the program that decompresses.
+            let line = tail.lines().find(|line| !line.is_empty());
+            let why = line.unwrap_or("tar gives no reason").to_owned();
+            return Err(KernelError::image(file, ImageFault::Archive(why)));
+        }
+        unpacked => unpacked?,
+    }
     inside(unpacked).ok_or_else(none)
 }
 
@@ -111,6 +123,34 @@ fn inside(folder: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What tar said was printed before, and neither which file it was about nor what to do.
+    #[test]
+    fn an_archive_that_was_cut_or_altered_is_refused_by_name_with_the_remedy() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::at(&dir.path().join("cache"));
+        let (inner, file) = (dir.path().join("linux"), dir.path().join("kernel.tar.xz"));
+        let text: String = (0..20_000).map(|n| format!("{n}\n")).collect();
+        std::fs::write(&inner, text).unwrap();
+        let mut pack = plain("tar");
+        pack.args(["--create", "--xz", "--file"]).arg(&file);
+        pack.arg("--directory").arg(dir.path()).arg("linux");
+        assert!(pack.status().unwrap().success());
+        let whole = std::fs::read(&file).unwrap();
+        let mut altered = whole.clone();
+        altered[whole.len() / 2] ^= 1;
+        for bytes in [&whole[..whole.len() / 2], &altered] {
+            std::fs::write(&file, bytes).unwrap();
+            let error = import_in(&cache, &file, &mut |_| Ok(()), &mut |_| ()).unwrap_err();
+            let said = error.to_string();
+            let place = format!("{} is not a usable kernel image", file.display());
+            for part in [place.as_str(), "cut or changed", "xz: ", "get it again"] {
+                assert!(said.contains(part), "no {part} in: {said}");
+            }
+            assert_eq!(error.exit_code(), 3);
+        }
+        assert_eq!(cache.current(), None);
+    }
 
     #[test]
     fn a_file_that_is_not_an_image_is_refused_and_the_cache_unchanged() {

@@ -46,6 +46,12 @@ pub enum ImageFault {
     /// An archive or folder without an image.
     #[error("there is no file linux in it")]
     NotInside,
+    /// An archive that cannot be unpacked; the last line that was said about it.
+    #[error(
+        "it was cut or changed on its way, and cannot be unpacked ({0}): compare it with the .sha256 file beside it, \
+         and get it again"
+    )]
+    Archive(String),
 }
 
 /// Fault of a kernel source.
