@@ -46,7 +46,7 @@ pub use format::Format;
 #[cfg(feature = "lab")]
 pub(crate) use lab::{Cells, Engine, Exec, Gather, Kernel, KernelCommand, Kubernetes, Lab, Run};
 #[cfg(feature = "lab")]
-pub use validation::{Accuracy, Corpus, Indices, TwinPaths, Validate, Which};
+pub use validation::{Accuracy, Corpus, Indices, PathBy, TwinPaths, Validate, Which};
 
 /// Find out why TCP is slow on a path, prove the fix on a twin of it
 #[derive(Debug, Parser)]

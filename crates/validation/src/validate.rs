@@ -209,7 +209,7 @@ fn all_cells<'a, J: Job<Output = CellResult>>(
     let mut all = Vec::new();
     let lacking = lacking::of(bench.lab);
     for (number, &check) in checks.iter().enumerate() {
-        let mut cells = cells(check)?;
+        let mut cells = bench.made(cells(check)?);
         cells.retain(|cell| !lacking.has(cell));
         let numbered = cells.iter().cloned().enumerate();
         queue.extend(numbered.map(|(place, cell)| (number, place, cell)));

@@ -48,6 +48,7 @@ fn report() -> Report {
     let bench = Bench {
         lab: &lab,
         stop: &stop,
+        engine: model::cell::PathEngine::default(),
     };
     validate::run(bench, &validate::checks(), &mut |_| ()).unwrap()
 }

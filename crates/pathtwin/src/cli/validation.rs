@@ -162,11 +162,21 @@ pub enum Which {
     Evaluation,
 }
 
+/// Engines of the key `engine`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum PathBy {
+    /// One queueing discipline for each direction, where the line needs no more
+    Device,
+    /// The kernel's own shapers and emulators on ordinary routers
+    Chain,
+}
+
 /// Check the lab against arithmetic, standards and published measurements
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin lab validate
   pathtwin lab validate --only cubic --only fifo
+  pathtwin lab validate --engine chain      (the same by the kernel's own shapers and routers)
 
 Exit codes: 0 all checks passed, 1 one failed, 3 something is missing (docs/validation.md).")]
 pub struct Validate {
@@ -176,6 +186,9 @@ pub struct Validate {
     /// Only print the names of the checks
     #[arg(long)]
     pub list: bool,
+    /// How paths are made, as by the key `engine` of a spec
+    #[arg(long, value_enum, default_value_t = PathBy::Device)]
+    pub engine: PathBy,
     /// Cells in parallel; default: one per processor
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,

@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use lab::{Config, Lab, LabError};
+use model::cell::PathEngine;
 use validation::validate::{self, Bench, Check, ValidateError, Verdict};
 
 use pathtwin::{
-    cli::{Format, Validate},
+    cli::{Format, PathBy, Validate},
     exit::{Failure, code},
     format, progress,
 };
@@ -26,7 +27,14 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
     })?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let bar = progress::bar(validate::steps(&checks).map_err(failure)?);
-    let bench = Bench { lab: &lab, stop };
+    let bench = Bench {
+        lab: &lab,
+        stop,
+        engine: match arguments.engine {
+            PathBy::Device => PathEngine::Device,
+            PathBy::Chain => PathEngine::Chain,
+        },
+    };
     let report = validate::run(bench, &checks, &mut |notes| {
         progress::report_notes(&bar, notes);
         bar.inc(1);

@@ -3,7 +3,10 @@
 use std::sync::atomic::AtomicBool;
 
 use lab::{Lab, LabError};
-use model::spec::SpecError;
+use model::{
+    cell::{Cell, PathEngine},
+    spec::SpecError,
+};
 
 use super::{line::Line, outcome::Outcome};
 
@@ -38,6 +41,18 @@ pub struct Bench<'a> {
     pub lab: &'a Lab,
     /// Set when the user stops the program.
     pub stop: &'a AtomicBool,
+    /// The engine that makes the paths.
+    pub engine: PathEngine,
+}
+
+impl Bench<'_> {
+    /// Cells of a spec, with paths that are made by the engine of this bench.
+    pub(super) fn made(&self, mut cells: Vec<Cell>) -> Vec<Cell> {
+        for cell in &mut cells {
+            cell.engine = self.engine;
+        }
+        cells
+    }
 }
 
 /// Reason why checks could not be run.

@@ -34,6 +34,7 @@ fn judge(bench: Bench<'_>) -> Result<Vec<Line>, ValidateError> {
     let cells = Spec::parse("iperf3", SPEC)
         .and_then(|spec| spec.cells())
         .map_err(|source| ValidateError::spec(CHECKS[0].name, source))?;
+    let cells = bench.made(cells);
     let own = bench.lab.all(&cells, bench.stop, &mut |_| ());
     let own = own.into_iter().flatten();
     let mut lines = Vec::new();
