@@ -64,8 +64,9 @@ impl Built {
 /// Boots an image before it is installed; the error states why it cannot be used here.
 pub type Trial<'a> = &'a mut dyn FnMut(&Image) -> Result<(), TrialError>;
 
-/// Builds the lab's kernel, unless it is in the cache, and makes it the current one, unless a series
-/// or further options are given. A source whose image fails the trial is rejected, and the next one is tried.
+/// Builds the lab's kernel, unless it is in the cache, and makes it the current one, unless a
+/// series or further options are given. A source whose image fails the trial is rejected, and the
+/// next one is tried.
 ///
 /// # Errors
 /// If a tool is missing, no source can be downloaded, no image passes the trial, or a step fails;

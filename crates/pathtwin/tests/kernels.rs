@@ -46,7 +46,7 @@ fn both_are_built() -> bool {
     absent.is_none()
 }
 
-/// A row as text without what the host's processor made of it and by which name the image was given.
+/// A row as text, without what the host's processor made of it and the name of the image.
 fn own(row: &Value) -> String {
     let mut row = row.clone();
     for name in ["cpu_s", "wall_s", "factors"] {

@@ -221,8 +221,8 @@ pub(crate) enum KernelCommand {
         /// beside the current one, and used where PATHTWIN_KERNEL names it
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
-        /// Build the newest package of a series instead, such as 6.12. The image is built beside the
-        /// current one, and used where a spec (`kernel`) or PATHTWIN_KERNEL names it
+        /// Build the newest package of a series instead, such as 6.12. The image is built beside
+        /// the current one, and used where a spec (`kernel`) or PATHTWIN_KERNEL names it
         #[arg(long, value_name = "SERIES", conflicts_with_all = ["source", "config"])]
         series: Option<String>,
         /// Also allow a linux-source package of a series that was not tested
