@@ -19,6 +19,7 @@ pub mod over_time;
 pub mod pace;
 pub mod page;
 pub mod percentile;
+mod pooled;
 pub mod probes;
 pub mod processor;
 pub mod repeats;

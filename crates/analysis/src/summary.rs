@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use model::{
     net::Layer,
-    run::{Figure, FigureKind, Key, Range, Ratio, Sample, Spread},
+    run::{Figure, FigureKind, Key, Pooled, Range, Ratio, Sample, Spread},
 };
 use stats::Interval;
 
-use crate::{bounds::Bounds, figures::value, percentile};
+use crate::{bounds::Bounds, figures::value, percentile, pooled};
 
 /// Drift is reported if chance alone would show it less often than this.
 const SURE: f64 = 0.01;
@@ -19,7 +19,22 @@ pub const ENOUGH: usize = 5;
 
 /// Figures over the valid samples, by key and in the order of [`FigureKind::ALL`].
 pub fn figures(samples: &[Sample]) -> Vec<Figure> {
-    figures_of(by_key(samples), &Bounds::of(samples))
+    let bounds = Bounds::of(samples);
+    let mut all = figures_of(by_key(samples), &bounds);
+    let sets: Vec<_> = all
+        .iter()
+        .map(|(f, values)| (pooled::step(&f.key), f.kind, values.as_slice()))
+        .collect();
+    let intervals = pooled::intervals(&sets);
+    for ((figure, _), interval) in all.iter_mut().zip(intervals) {
+        let [least, most] = bounds.of_figure(&figure.key, figure.kind);
+        figure.spread.pooled = interval.map(|i| Pooled {
+            low: i.low.clamp(least, most),
+            high: i.high.clamp(least, most),
+            ..i
+        });
+    }
+    all.into_iter().map(|(figure, _)| figure).collect()
 }
 
 /// Figures over invalid samples, for keys without a valid one: observations that support no
@@ -30,10 +45,12 @@ pub fn not_counted(samples: &[Sample]) -> Vec<Figure> {
     for sample in samples.iter().filter(|s| !valid.contains_key(&s.key)) {
         others.entry(&sample.key).or_default().push(sample);
     }
-    figures_of(others, &Bounds::of(samples))
+    let all = figures_of(others, &Bounds::of(samples));
+    all.into_iter().map(|(figure, _)| figure).collect()
 }
 
-fn figures_of(keys: BTreeMap<&Key, Vec<&Sample>>, bounds: &Bounds) -> Vec<Figure> {
+/// Figures, and the values of each.
+fn figures_of(keys: BTreeMap<&Key, Vec<&Sample>>, bounds: &Bounds) -> Vec<(Figure, Vec<f64>)> {
     let mut figures = Vec::new();
     for (key, samples) in keys {
         for kind in FigureKind::ALL {
@@ -43,12 +60,13 @@ fn figures_of(keys: BTreeMap<&Key, Vec<&Sample>>, bounds: &Bounds) -> Vec<Figure
             }
             let values: Vec<f64> = points.iter().map(|p| p.1).collect();
             if let Some(spread) = spread(&values, bounds.of_figure(key, kind)) {
-                figures.push(Figure {
+                let figure = Figure {
                     key: key.clone(),
                     kind,
                     spread,
                     drift: drift(&points, spread.median),
-                });
+                };
+                figures.push((figure, values));
             }
         }
     }
@@ -103,6 +121,7 @@ pub fn spread(values: &[f64], [least, most]: [f64; 2]) -> Option<Spread> {
         low: interval.map(|i| possible(i.low)),
         high: interval.map(|i| possible(i.high)),
         range: range(values),
+        pooled: None,
     })
 }
 
@@ -123,20 +142,29 @@ fn drift(points: &[(f64, f64)], center: f64) -> Option<f64> {
 /// Ratios of the tunnel over the path below it, and of each congestion control over cubic.
 pub fn ratios(samples: &[Sample]) -> Vec<Ratio> {
     let keys = by_key(samples);
-    let mut ratios = Vec::new();
+    let mut all = Vec::new();
     for (&of, above) in &keys {
         for to in references(of) {
             let Some(below) = keys.get(&to) else {
                 continue;
             };
-            let all = FigureKind::ALL.into_iter();
-            ratios.extend(all.filter_map(|kind| {
-                let found = ratio(above, below, kind)?;
-                Some(found.between(of, &to, kind))
+            let kinds = FigureKind::ALL.into_iter();
+            all.extend(kinds.filter_map(|kind| {
+                let found = ratio(above, below, kind)?.between(of, &to, kind);
+                Some((found, Pairs::of(above, below, kind).paired()))
             }));
         }
     }
-    ratios
+    let like = |r: &Ratio| (pooled::step(&r.of), pooled::step(&r.to));
+    let sets: Vec<_> = all
+        .iter()
+        .map(|(r, pairs)| (like(r), r.kind, pairs.as_deref().unwrap_or_default()))
+        .collect();
+    let intervals = pooled::intervals(&sets);
+    let pairs = all.into_iter().zip(intervals);
+    pairs
+        .map(|((r, _), pooled)| Ratio { pooled, ..r })
+        .collect()
 }
 
 /// Returns the keys to compare a key with.
@@ -178,45 +206,71 @@ impl Found {
             low: self.interval.map(|i| i.low),
             high: self.interval.map(|i| i.high),
             range: self.range,
+            pooled: None,
             n_of: self.n[0],
             n_to: self.n[1],
         }
     }
 }
 
+/// Values of a figure on both sides, and their ratios in the blocks that have both.
+struct Pairs {
+    above: Vec<f64>,
+    below: Vec<f64>,
+    ratios: Vec<f64>,
+}
+
+impl Pairs {
+    fn of(above: &[&Sample], below: &[&Sample], kind: FigureKind) -> Self {
+        let values = |samples: &[&Sample]| -> Vec<(u32, f64)> {
+            samples
+                .iter()
+                .filter_map(|s| Some((s.block, value(s, kind)?)))
+                .collect()
+        };
+        let (above, below) = (values(above), values(below));
+        let ratios = above.iter().filter_map(|(block, a)| {
+            let (_, b) = below.iter().find(|(other, _)| other == block)?;
+            (*b > 0.0 && *block > 0).then(|| a / b)
+        });
+        let all = |v: &[(u32, f64)]| v.iter().map(|p| p.1).collect::<Vec<_>>();
+        Self {
+            ratios: ratios.collect(),
+            above: all(&above),
+            below: all(&below),
+        }
+    }
+
+    /// The ratios, if every value is in one.
+    fn paired(self) -> Option<Vec<f64>> {
+        self.is_paired().then_some(self.ratios)
+    }
+
+    fn is_paired(&self) -> bool {
+        self.ratios.len() == self.above.len() && self.ratios.len() == self.below.len()
+    }
+}
+
 /// The ratio of a figure. Where both were measured in the same blocks, from the ratio of each
 /// block, so that common variation cancels out; else of the medians.
 pub fn ratio(above: &[&Sample], below: &[&Sample], kind: FigureKind) -> Option<Found> {
-    let values = |samples: &[&Sample]| -> Vec<(u32, f64)> {
-        samples
-            .iter()
-            .filter_map(|s| Some((s.block, value(s, kind)?)))
-            .collect()
-    };
-    let (above, below) = (values(above), values(below));
-    let all = |v: &[(u32, f64)]| v.iter().map(|p| p.1).collect::<Vec<_>>();
-    let pairs: Vec<f64> = above
-        .iter()
-        .filter_map(|(block, a)| {
-            let (_, b) = below.iter().find(|(other, _)| other == block)?;
-            (*b > 0.0 && *block > 0).then(|| a / b)
-        })
-        .collect();
-    let paired = pairs.len() == above.len() && pairs.len() == below.len();
+    let pairs = Pairs::of(above, below, kind);
+    let paired = pairs.is_paired();
     let found = if paired {
-        stats::paired_ratio(&pairs)
+        stats::paired_ratio(&pairs.ratios)
     } else {
-        stats::ratio(&all(&above), &all(&below))
+        stats::ratio(&pairs.above, &pairs.below)
     };
-    let stated = found.filter(|_| above.len().min(below.len()) >= ENOUGH);
+    let n = [pairs.above.len(), pairs.below.len()];
+    let stated = found.filter(|_| n[0].min(n[1]) >= ENOUGH);
     let plain = || {
-        let (a, b) = (stats::median(&all(&above))?, stats::median(&all(&below))?);
+        let (a, b) = (stats::median(&pairs.above)?, stats::median(&pairs.below)?);
         (b > 0.0).then(|| a / b)
     };
     Some(Found {
         value: found.map_or_else(plain, |r| Some(r.value))?,
         interval: stated.map(|r| r.interval),
-        range: paired.then(|| range(&pairs)).flatten(),
-        n: [above.len(), below.len()],
+        range: paired.then(|| range(&pairs.ratios)).flatten(),
+        n,
     })
 }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use asked::Asked;
 pub use column::{Column, Shape, UnknownColumn};
-pub use figure::{Figure, Range, Ratio, Spread};
+pub use figure::{Figure, Pooled, Range, Ratio, Spread};
 pub use flat::SampleRow;
 pub use key::{Key, StepKind, UnknownKey};
 pub use kind::{Better, FigureKind, UnknownFigure};

@@ -29,6 +29,7 @@ fn figure(run: &Run, kind: FigureKind, median: f64) -> Figure {
         kind,
         spread: Spread {
             range: None,
+            pooled: None,
             n: 5,
             median,
             mean: median,

@@ -140,6 +140,7 @@ fn figures(samples: &[Sample]) -> (Vec<Figure>, Vec<Ratio>) {
     keys.dedup();
     let spread = Spread {
         range: None,
+        pooled: None,
         n: 10,
         median: 0.123_456_789,
         mean: 0.123_456_789,
@@ -157,6 +158,7 @@ fn figures(samples: &[Sample]) -> (Vec<Figure>, Vec<Ratio>) {
     };
     let ratio = |key: &Key, kind: FigureKind| Ratio {
         range: None,
+        pooled: None,
         of: key.clone(),
         to: Key {
             layer: Layer::Underlay,

@@ -47,6 +47,21 @@ pub struct Spread {
     /// Range of the values, where there are two to four: too few for an interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<Range>,
+    /// The 95 % interval of the centre of two to four values, by the spread of like steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pooled: Option<Pooled>,
+}
+
+/// An interval by a spread that like steps of the run have together: of one kind of figure, layer
+/// and direction, with other congestion controls and numbers of flows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pooled {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Degrees of freedom of the spread.
+    pub freedom: usize,
 }
 
 /// The smallest and the largest of a few values. That is no interval of a stated level: of three
@@ -92,6 +107,9 @@ pub struct Ratio {
     /// Range of the ratios of like samples, where there are two to four: too few for an interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<Range>,
+    /// The 95 % interval of the ratio of two to four blocks, by the spread of like ratios.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pooled: Option<Pooled>,
     /// Number of values of the numerator.
     pub n_of: usize,
     /// Number of values of the denominator.
