@@ -12,8 +12,8 @@ use model::{
     findings::Findings,
     net::{Direction, IpVersion, Layer},
     run::{
-        Column, End, Figure, FigureKind, FlowResult, Key, LayerAddress, Probes, Ratio, Run, Sample,
-        Series, Spread, StepKind, Tcp,
+        Column, End, Figure, FigureKind, FlowResult, Key, LayerAddress, Pooled, Probes, Ratio, Run,
+        Sample, Series, Spread, StepKind, Tcp,
     },
 };
 use report::{
@@ -324,4 +324,30 @@ fn findings_without_messages_have_a_chinese_page() {
     for bound in bounds.filter(|b| b.starts_with("below 85")) {
         assert!(!chinese.contains(&bound), "{bound}");
     }
+}
+
+#[test]
+fn the_interval_of_three_repeats_by_a_pooled_spread_is_below_their_range_and_called_so() {
+    let (mut run, findings) = judged();
+    let goodput = |f: &&mut Figure| f.kind == FigureKind::Goodput;
+    let spread = &mut run.figures.iter_mut().find(goodput).unwrap().spread;
+    *spread = Spread {
+        n: 3,
+        median: 18.6e6,
+        low: None,
+        high: None,
+        range: Some([18.2e6, 19.0e6].into()),
+        pooled: Some(Pooled {
+            low: 17.94e6,
+            high: 19.31e6,
+            freedom: 4,
+        }),
+        ..*spread
+    };
+    let english = page_of(&run, &findings, Lang::English);
+    let range = english.find(">range 18.2").unwrap();
+    let pooled = english.find(">pooled 17.9").unwrap();
+    assert!(range < pooled && pooled - range < 100);
+    let chinese = page_of(&run, &findings, Lang::SimplifiedChinese);
+    assert!(chinese.contains(">合并 17.9"));
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use model::{
     net::Layer,
-    run::{Figure, FigureKind, Range, Ratio, Run},
+    run::{Figure, FigureKind, Pooled, Range, Ratio, Run},
     text::Text,
 };
 
@@ -139,12 +139,18 @@ fn value(figure: &Figure, words: &Words) -> Markup {
         span.interval {
             @if let Some((low, high)) = spread.low.zip(spread.high) { span { (print(low)) "–" (print(high)) } }
             @else if let Some(range) = spread.range { span { (ranged(range, print, words)) } }
+            @if let Some(pooled) = spread.pooled { span { (by_pooled(pooled, print, words)) } }
             span { (n) }
         }
         @if let Some(drift) = figure.drift {
             span.drift { (words.label(label::drift(drift))) }
         }
     }
+}
+
+/// The interval by the spread of like steps, called so.
+fn by_pooled(pooled: Pooled, print: fn(f64) -> String, words: &Words) -> String {
+    words.label(label::pooled(print(pooled.low), print(pooled.high)))
 }
 
 /// The range of a few values, called so.
@@ -158,7 +164,10 @@ fn ratio(ratio: &Ratio, words: &Words) -> Markup {
         @if let Some((low, high)) = ratio.low.zip(ratio.high) {
             span.interval { (short(low)) "–" (short(high)) }
         } @else if let Some(range) = ratio.range {
-            span.interval { (ranged(range, short, words)) }
+            span.interval {
+                span { (ranged(range, short, words)) }
+                @if let Some(pooled) = ratio.pooled { span { (by_pooled(pooled, short, words)) } }
+            }
         }
     }
 }

@@ -78,6 +78,7 @@ labels! {
     tile_kept: "Tunnel / path",
     tile_interval(low, high): "{low} to {high}",
     range(low, high): "range {low} to {high}",
+    pooled(low, high): "pooled {low} to {high}",
     get(direction, got, carries): "{direction}: you get {got} of {carries}",
     again_spec: "SPEC.toml",
     copy: "Copy",
@@ -106,7 +107,7 @@ labels! {
     layers_title: "Baseline and tunnel",
     figures_title: "All figures",
     figures_note:
-        "Median of the repeats, with the 95 % interval from five repeats on, else their range, and the number of repeats below. Ratios are tunnel / path, computed per block where both were measured, so they can differ from the ratio of the medians.",
+        "Median of the repeats, with the 95 % interval from five repeats on, else their range, and the number of repeats below. Pooled: the 95 % interval of fewer repeats, by the spread that like steps of the run have together. Ratios are tunnel / path, computed per block where both were measured, so they can differ from the ratio of the medians.",
     figures_all: "All other figures",
     ratio: "Ratio",
     drawn: "Common scale",
