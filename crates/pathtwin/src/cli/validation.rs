@@ -12,6 +12,7 @@ use super::Format;
   pathtwin lab accuracy                     (the table of docs/accuracy.md)
   pathtwin lab accuracy --paths 6
   pathtwin lab accuracy --coverage 200      (coverage of the stated intervals)
+  pathtwin lab accuracy --coverage 10 --draw 1005 --only 0-9 --quick --out runs  (on drawn paths)
   pathtwin lab accuracy --pairs 500 --out pairs  (verdicts of compare; resumes where it stopped)
   pathtwin lab accuracy --twins 30 --draw 7  (predictions of twins)
   pathtwin lab accuracy --twins 30 --twin-paths beyond  (the same where a path has more than a twin)
@@ -28,8 +29,9 @@ pub struct Accuracy {
     /// Seed of the random paths
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub draw: u64,
-    /// Check the coverage of the intervals instead of the errors, over this many seeds
-    #[arg(long, value_name = "SEEDS", value_parser = at_least_one)]
+    /// Check the coverage of the intervals instead of the errors, over this many seeds; with --only,
+    /// on these drawn paths
+    #[arg(long, value_name = "SEEDS", value_parser = at_least_one, group = "drawn")]
     pub coverage: Option<usize>,
     /// Check the verdicts of compare instead of the errors, on this many pairs of runs of the
     /// default plan of each kind: without a change, with 5 % less capacity, with 5 ms more buffer
@@ -46,7 +48,7 @@ pub struct Accuracy {
     /// Check explain instead of the errors, on this many drawn scenarios whose true causes are
     /// derived (docs/drawn.md). Draws below 1000 are for training, below 1006 for calibration,
     /// others for evaluation
-    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with_all = ["coverage", "pairs", "twins"])]
+    #[arg(long, value_name = "N", value_parser = at_least_one, group = "drawn", conflicts_with_all = ["coverage", "pairs", "twins"])]
     pub causes: Option<usize>,
     /// Check fix instead of the errors, on this many lab paths of the corpus: its changes, and
     /// their effect with another seed (docs/fix.md)
@@ -71,11 +73,13 @@ pub struct Accuracy {
     /// With --watch: days of virtual time that each path is watched
     #[arg(long, value_name = "N", default_value_t = 30.0, requires = "watch")]
     pub days: f64,
-    /// With --causes: measure the quick plan instead of the default one
-    #[arg(long, requires = "causes")]
+    /// With --causes, and with --coverage and --only: measure the quick plan instead of the default
+    /// one
+    #[arg(long, requires = "drawn")]
     pub quick: bool,
-    /// With --causes: only these scenarios of the draw, by index or by first and last index
-    #[arg(long, value_name = "N[-N]", value_delimiter = ',', requires = "causes")]
+    /// With --causes and --coverage: only these scenarios of the draw, by index or by first and last
+    /// index
+    #[arg(long, value_name = "N[-N]", value_delimiter = ',', requires = "drawn")]
     pub only: Vec<Indices>,
     /// With --causes: take truths from this file of lines (corpus/judged), where it has the
     /// scenario, instead of deriving them again
@@ -85,7 +89,7 @@ pub struct Accuracy {
     #[arg(long, value_name = "N", value_parser = at_least_one, default_value_t = 33)]
     pub runs: usize,
     /// Write every run, and every comparison, to this folder; with --pairs, --twins, --causes,
-    /// --fixes and --watch, reuse those that exist
+    /// --coverage and --only, --fixes and --watch, reuse those that exist
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Runs in parallel; default: one per processor

@@ -1,5 +1,7 @@
 //! Coverage of the stated intervals: many runs of one plan on one path with different seeds.
 
+pub mod drawn;
+
 use model::run::{FigureKind, Run, StepKind};
 use stats::Random;
 

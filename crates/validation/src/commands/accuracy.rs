@@ -2,6 +2,7 @@
 
 mod bench;
 mod captures;
+mod coverage;
 mod drawn;
 mod fixes;
 mod pairs;
@@ -18,11 +19,10 @@ use lab::{Config, Lab, LabError, measure::Measured};
 use model::{
     cell::Cell,
     plan::Plan,
-    run::Run,
-    spec::{self, Spec},
+    spec,
     units::Seed,
 };
-use validation::accuracy::{self, coverage, paths, table, truth::Compared};
+use validation::accuracy::{self, paths, table, truth::Compared};
 
 use pathtwin::{
     cli::Accuracy,
@@ -97,7 +97,16 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
         return fixes::fixes(bench, &size).map(|()| ExitCode::SUCCESS);
     }
     match (arguments.coverage, arguments.pairs) {
-        (Some(seeds), _) => intervals(bench, seeds),
+        (Some(seeds), _) => {
+            let size = coverage::Size {
+                seeds,
+                draw: arguments.draw,
+                only: &arguments.only,
+                quick: arguments.quick,
+                folder: arguments.out.as_deref(),
+            };
+            coverage::coverage(bench, &size).map(|()| ExitCode::SUCCESS)
+        }
         (None, Some(wanted)) => {
             let size = pairs::Size {
                 pairs: wanted,
@@ -218,38 +227,4 @@ fn keep(
     }
     write("compared.csv".to_owned(), lines.into_bytes())?;
     Ok(())
-}
-
-fn intervals(bench: Bench<'_>, seeds: usize) -> Result<ExitCode, Failure> {
-    let plan = measure::plans::parse(coverage::PLAN).context("read the plan")?;
-    let cells = (0..seeds as u64)
-        .map(|seed| {
-            let spec = Spec::parse("coverage", coverage::SPEC).map(|s| s.with_seed(seed + 1))?;
-            spec.cells()
-        })
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|e| Failure::new(code::FAILED, e))?;
-    let cells: Vec<Cell> = cells.into_iter().flatten().collect();
-    let runs: Vec<Run> = bench
-        .measure(&cells, &plan, |_, _| ())?
-        .into_iter()
-        .map(|m| m.run)
-        .collect();
-    let found = coverage::count(&runs).ok_or_else(|| anyhow!("no goodput in any run"))?;
-    let share = |n: usize, of: usize| 100.0 * n as f64 / of.max(1) as f64;
-    format::print(
-        format!(
-            "| what | count | of | share |\n|---|---|---|---|\n\
-             | the stated 95 % interval of the goodput contains the median of all samples | {} | {} | {:.1} % |\n\
-             | two runs with different seeds only are judged different | {} | {} | {:.1} % |\n",
-            found.held,
-            found.runs,
-            share(found.held, found.runs),
-            found.different,
-            found.pairs,
-            share(found.different, found.pairs),
-        )
-        .as_bytes(),
-    )?;
-    Ok(ExitCode::SUCCESS)
 }
