@@ -16,12 +16,7 @@ use std::{fmt::Write as _, process::ExitCode, time::Duration};
 use anyhow::{Context, anyhow};
 use bench::Bench;
 use lab::{Config, Lab, LabError, measure::Measured};
-use model::{
-    cell::Cell,
-    plan::Plan,
-    spec,
-    units::Seed,
-};
+use model::{cell::Cell, plan::Plan, spec, units::Seed};
 use validation::accuracy::{self, paths, table, truth::Compared};
 
 use pathtwin::{

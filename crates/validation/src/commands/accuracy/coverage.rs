@@ -3,13 +3,7 @@
 
 use anyhow::{Context, anyhow};
 use lab::LabError;
-use model::{
-    cell::Cell,
-    plan::Plan,
-    run::Run,
-    spec::Spec,
-    units::Seed,
-};
+use model::{cell::Cell, plan::Plan, run::Run, spec::Spec, units::Seed};
 use validation::{
     accuracy::{
         self,
