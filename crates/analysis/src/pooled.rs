@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 
 use model::run::{FigureKind, Key, Pooled, Unit};
 
-use crate::summary::ENOUGH;
-
 /// What like steps have in common.
 pub(crate) fn step(key: &Key) -> Key {
     Key {
@@ -17,8 +15,12 @@ pub(crate) fn step(key: &Key) -> Key {
 }
 
 /// The interval of each set of values by the spread of all sets with the same name; `None` of a
-/// set that has an interval of its own, and of shares, whose spread depends on their value.
-pub(crate) fn intervals<K: Ord>(sets: &[(K, FigureKind, &[f64])]) -> Vec<Option<Pooled>> {
+/// set of `enough`, which has an interval of its own, and of shares, whose spread depends on their
+/// value.
+pub(crate) fn intervals<K: Ord>(
+    sets: &[(K, FigureKind, &[f64])],
+    enough: usize,
+) -> Vec<Option<Pooled>> {
     let mut groups: BTreeMap<(&K, FigureKind), Vec<usize>> = BTreeMap::new();
     for (at, (name, kind, _)) in sets.iter().enumerate() {
         if kind.unit() != Unit::Share {
@@ -29,7 +31,7 @@ pub(crate) fn intervals<K: Ord>(sets: &[(K, FigureKind, &[f64])]) -> Vec<Option<
     for group in groups.values() {
         let values: Vec<&[f64]> = group.iter().map(|at| sets[*at].2).collect();
         for (at, found) in group.iter().zip(stats::pooled(&values)) {
-            intervals[*at] = found.filter(|_| sets[*at].2.len() < ENOUGH).map(stated);
+            intervals[*at] = found.filter(|_| sets[*at].2.len() < enough).map(stated);
         }
     }
     intervals

@@ -25,7 +25,7 @@ pub fn figures(samples: &[Sample]) -> Vec<Figure> {
         .iter()
         .map(|(f, values)| (pooled::step(&f.key), f.kind, values.as_slice()))
         .collect();
-    let intervals = pooled::intervals(&sets);
+    let intervals = pooled::intervals(&sets, ENOUGH);
     for ((figure, _), interval) in all.iter_mut().zip(intervals) {
         let [least, most] = bounds.of_figure(&figure.key, figure.kind);
         figure.spread.pooled = interval.map(|i| Pooled {
@@ -160,7 +160,7 @@ pub fn ratios(samples: &[Sample]) -> Vec<Ratio> {
         .iter()
         .map(|(r, pairs)| (like(r), r.kind, pairs.as_deref().unwrap_or_default()))
         .collect();
-    let intervals = pooled::intervals(&sets);
+    let intervals = pooled::intervals(&sets, ENOUGH);
     let pairs = all.into_iter().zip(intervals);
     pairs
         .map(|((r, _), pooled)| Ratio { pooled, ..r })

@@ -162,7 +162,8 @@ mod tests {
         assert_eq!(pooled(&[]), []);
     }
 
-    /// Beside BBR, which varied by 0.01 %, cubic varied by 3 %: neither says how the other scatters.
+    /// Beside BBR, which varied by 0.01 %, cubic varied by 3 %: neither says how the other
+    /// scatters.
     #[test]
     fn a_scattering_set_does_not_widen_the_interval_of_calm_ones() {
         let calm = [100.0, 100.01, 99.99];

@@ -29,8 +29,8 @@ pub struct Accuracy {
     /// Seed of the random paths
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub draw: u64,
-    /// Check the coverage of the intervals instead of the errors, over this many seeds; with --only,
-    /// on these drawn paths
+    /// Check the coverage of the intervals instead of the errors, over this many seeds; with
+    /// --only, on these drawn paths
     #[arg(long, value_name = "SEEDS", value_parser = at_least_one, group = "drawn")]
     pub coverage: Option<usize>,
     /// Check the verdicts of compare instead of the errors, on this many pairs of runs of the
@@ -77,8 +77,8 @@ pub struct Accuracy {
     /// one
     #[arg(long, requires = "drawn")]
     pub quick: bool,
-    /// With --causes and --coverage: only these scenarios of the draw, by index or by first and last
-    /// index
+    /// With --causes and --coverage: only these scenarios of the draw, by index or by first and
+    /// last index
     #[arg(long, value_name = "N[-N]", value_delimiter = ',', requires = "drawn")]
     pub only: Vec<Indices>,
     /// With --causes: take truths from this file of lines (corpus/judged), where it has the

@@ -1,7 +1,7 @@
 //! Coverage on drawn paths: some Runs of one plan on each, which differ in the seed only.
 //!
-//! A Run of a plan that may end early counts for several: each of its parts of as many blocks as the
-//! plan repeats its steps at least is what a Run would have been that ended there.
+//! A Run of a plan that may end early counts for several: each of its parts of as many blocks as
+//! the plan repeats its steps at least is what a Run would have been that ended there.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -192,8 +192,8 @@ mod tests {
 
     #[test]
     fn each_run_is_asked_for_the_centre_of_all_runs() {
-        // The median of cubic is 19 over all Runs: within what the first two state, and far from the
-        // third. BBR has 20 in all; in the second, cubic scatters too much to be pooled with it.
+        // The median of cubic is 19 over all Runs: within what the first two state, and far from
+        // the third. BBR has 20 in all; in the second, cubic scatters too much to be pooled with it.
         let calm = run_of(3, &[19.0, 18.9, 19.1], &[20.0, 20.1, 19.9]);
         let other = run_of(4, &[29.0, 19.0, 19.0, 19.0], &[20.0, 20.1, 19.9, 20.0]);
         let off = run_of(3, &[15.0, 15.1, 14.9], &[20.0, 20.1, 19.9]);
