@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn each_run_is_asked_for_the_centre_of_all_runs() {
         // The median of cubic is 19 over all Runs: within what the first two state, and far from
-        // the third. BBR has 20 in all; in the second, cubic scatters too much to be pooled with it.
+        // the third. BBR has 20 in all; in the second, cubic scatters too much to be pooled.
         let calm = run_of(3, &[19.0, 18.9, 19.1], &[20.0, 20.1, 19.9]);
         let other = run_of(4, &[29.0, 19.0, 19.0, 19.0], &[20.0, 20.1, 19.9, 20.0]);
         let off = run_of(3, &[15.0, 15.1, 14.9], &[20.0, 20.1, 19.9]);
