@@ -16,6 +16,7 @@ use analysis::{
 };
 use model::{
     cell::{RateStep, RateSteps, bounds::MIN_STEP},
+    counter,
     net::Direction,
     run::{Column, FlowResult, Sample},
     text,
@@ -24,7 +25,7 @@ use model::{
     wire::Wire,
 };
 
-use super::payload::on_wire;
+use super::{payload::on_wire, queue::TRAINS_US};
 
 /// Shortest part of a load, µs: twenty samples of its series ...
 const SHORTEST_US: f64 = 200_000.0;
@@ -103,11 +104,11 @@ pub(super) fn changes(dir: &DirectionView<'_>, wire: Wire) -> Option<Changes> {
 }
 
 fn of_load(dir: &DirectionView<'_>, load: &Load, wire: Wire) -> Vec<Course> {
-    let Some(floor_us) = dir.view.floor_us() else {
+    let Some(idle_us) = dir.view.unqueued_us() else {
         return Vec::new();
     };
     let varies = dir.view.idle().and_then(|idle| idle.range_us());
-    let base_us = floor_us + varies.unwrap_or(0.0);
+    let base_us = idle_us + without_queue_us(varies);
     let mss = load.mss_bytes();
     let packet = mss * on_wire(dir, load, wire);
     let samples = dir.samples_of(load).into_iter();
@@ -121,6 +122,12 @@ fn of_load(dir: &DirectionView<'_>, load: &Load, wire: Wire) -> Vec<Course> {
         c.parts.iter().filter(|p| p.full).count() as f64 >= MOST * c.parts.len() as f64
     });
     courses
+}
+
+/// Increase of TCP's round trip without a queue, µs: the variation of the idle path, and trains of
+/// packets and acknowledgements.
+fn without_queue_us(varies_us: Option<f64>) -> f64 {
+    varies_us.unwrap_or(0.0) + TRAINS_US
 }
 
 /// Marks parts of a load of BBR in which it had one rate.
@@ -138,55 +145,69 @@ fn mark_steady(parts: &mut [Part]) {
     }
 }
 
-/// The parts of a sample of one flow, whose packets have `packet` bytes on the line.
+/// The parts of a sample of one flow, whose packets have `packet` bytes on the line. Packets wait
+/// where the smoothed round trip exceeds `base_us`.
 fn course(sample: &Sample, packet: f64, base_us: f64) -> Option<Course> {
     let tcp = sample.tcp.as_ref()?;
     let [flow] = tcp.flows.as_slice() else {
         return None;
     };
+    let seen = Seen::of(flow, packet, base_us)?;
     let [from, to] = tcp.window_us.map(|us| us as f64);
-    let all = arrived(flow, [from as i64, to as i64])?;
+    let all = seen.packets([from as i64, to as i64])?;
     let packets_s = all / (to - from).max(1.0) * 1e6;
     let part_us = SHORTEST_US.max(PACKETS / packets_s.max(f64::MIN_POSITIVE) * 1e6);
     let count = ((to - from) / part_us).floor();
     let part_us = (to - from) / count;
-    let part = |i: u32| {
-        let start = from + f64::from(i) * part_us;
-        part(
-            flow,
-            [start, start + part_us].map(|us| us.round() as i64),
-            packet,
-            base_us,
-        )
-    };
-    let parts: Option<Vec<Part>> = (0..count as u32).map(part).collect();
+    let at = |i: u32| (from + f64::from(i) * part_us).round() as i64;
+    let parts: Option<Vec<Part>> = (0..count as u32)
+        .map(|i| seen.part([at(i), at(i + 1)]))
+        .collect();
     Some(Course {
         part_us,
         parts: parts.filter(|parts| !parts.is_empty())?,
     })
 }
 
-/// Full segments that a receiver got between two times, in order or not: the bytes of those behind
-/// a gap count together when it is filled.
-fn arrived(flow: &FlowResult, window_us: [i64; 2]) -> Option<f64> {
-    let received = flow.received.as_ref()?;
-    received.increase(Column::DataSegsIn, window_us)
+/// Series of one flow.
+struct Seen {
+    /// Full segments that the receiver got until a time, µs, in order or not: the bytes of those
+    /// behind a gap count together when it is filled.
+    arrived: Vec<(i64, f64)>,
+    /// Smoothed round trips of the sender above that without a queue, µs.
+    waited: Vec<(i64, f64)>,
+    packet: f64,
 }
 
-fn part(flow: &FlowResult, [from, to]: [i64; 2], packet: f64, base_us: f64) -> Option<Part> {
-    let bytes = arrived(flow, [from, to])? * packet;
-    let rate_bps = flow::rate_bps(bytes, (to - from) as f64)?;
-    let rtts = flow.series.as_ref()?.points(Column::RttUs);
-    let within = rtts.iter().filter(|(at, _)| (from..to).contains(at));
-    let above = |us: u64| (us as f64 - base_us).max(0.0);
-    let waited: Vec<f64> = within.map(|(_, us)| above(*us)).collect();
-    let least = waited.iter().copied().reduce(f64::min)?;
-    let last = waited.last().copied()?;
-    Some(Part {
-        rate_bps,
-        waiting_bytes: last / 1e6 * rate_bps / 8.0,
-        full: rate_bps > 0.0 && least > WAITING * packet_us(rate_bps),
-    })
+impl Seen {
+    fn of(flow: &FlowResult, packet: f64, base_us: f64) -> Option<Self> {
+        let arrived = flow.received.as_ref()?.grown(Column::DataSegsIn);
+        let rtts = flow.series.as_ref()?.points(Column::RttUs);
+        let above = |us: u64| (us as f64 - base_us).max(0.0);
+        Some(Self {
+            arrived,
+            waited: rtts.into_iter().map(|(at, us)| (at, above(us))).collect(),
+            packet,
+        })
+    }
+
+    fn packets(&self, [from, to]: [i64; 2]) -> Option<f64> {
+        Some(counter::at(&self.arrived, to)? - counter::at(&self.arrived, from)?)
+    }
+
+    fn part(&self, [from, to]: [i64; 2]) -> Option<Part> {
+        let bytes = self.packets([from, to])? * self.packet;
+        let rate_bps = flow::rate_bps(bytes, (to - from) as f64)?;
+        let before = |us: i64| self.waited.partition_point(|(at, _)| *at < us);
+        let waited = &self.waited[before(from)..before(to).max(before(from))];
+        let least = waited.iter().map(|(_, us)| *us).reduce(f64::min)?;
+        let (_, last) = waited.last()?;
+        Some(Part {
+            rate_bps,
+            waiting_bytes: last / 1e6 * rate_bps / 8.0,
+            full: rate_bps > 0.0 && least > WAITING * packet_us(rate_bps),
+        })
+    }
 }
 
 /// The course of all loads, if the rate is not constant.
@@ -266,6 +287,8 @@ fn steps(course: &Course) -> Option<RateSteps> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use model::run::Series;
+
     use super::*;
 
     const PART_US: f64 = 200_000.0;
@@ -337,6 +360,37 @@ mod tests {
         let known = [true, true, true, true, false, true, true, true, false];
         assert_eq!(full, known);
         mark_steady(&mut []);
+    }
+
+    /// Bug: the smallest round trip of TCP is of whole milliseconds on some hosts, 0.8 ms below that
+    /// of the idle path. Each part of a load with random loss then seemed to wait in a queue, and
+    /// a rate that never changed had the course of CUBIC's window.
+    #[test]
+    fn round_trips_of_acknowledgements_that_wait_for_one_another_are_no_queue() {
+        let (idle_us, packet) = (31_774.0, 1514.0);
+        let of = |rtt_us: u64| {
+            let mut received = Series {
+                at_us: vec![0, 200_000],
+                ..Series::default()
+            };
+            // 41 Mbit/s of 61.
+            received.push(Column::DataSegsIn, vec![Some(0), Some(677)]);
+            let mut sent = Series {
+                at_us: vec![50_000, 150_000],
+                ..Series::default()
+            };
+            sent.push(Column::RttUs, vec![Some(rtt_us), Some(rtt_us + 300)]);
+            let flow = FlowResult {
+                received: Some(received),
+                series: Some(sent),
+                ..FlowResult::default()
+            };
+            let seen = Seen::of(&flow, packet, idle_us + without_queue_us(Some(0.6))).unwrap();
+            seen.part([0, 200_000]).unwrap()
+        };
+        assert!(!of(32_232).full && !of(33_000).full);
+        let waits = of(41_767);
+        assert!(waits.full && (waits.rate_bps / 41e6 - 1.0).abs() < 0.01);
     }
 
     /// The rates of the lab are at least 64 kbit/s.

@@ -16,7 +16,7 @@ const CONTROLLED: f64 = 0.3;
 /// If TCP delays others by less than this share of its own delay, they have queues of their own.
 const ISOLATED: f64 = 0.5;
 /// Increase of TCP's own round trip that trains of packets explain, µs.
-const TRAINS_US: f64 = 1_000.0;
+pub(super) const TRAINS_US: f64 = 1_000.0;
 
 /// Returns the delay of the full queue, µs, if there is evidence of it.
 pub(super) fn full_us(rises: &Rises) -> Option<f64> {
