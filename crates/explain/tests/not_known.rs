@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use corpus::compose::{Line, Scene, Tunnel, run};
 use explain::judge;
 use model::{
-    facts::{PathFacts, Product, TunnelPath},
-    findings::Findings,
+    facts::{Connection, PathFacts, Product, TunnelPath},
+    findings::{Findings, Severity},
     net::Layer,
-    run::{End, Run, StepKind},
+    run::{End, Invalid, Run, Sample, StepKind},
 };
 
 fn ruled_out(findings: &Findings, code: &str) -> bool {
@@ -86,6 +86,41 @@ fn an_idle_tunnel_does_not_rule_out_a_relay() {
     });
     let findings = judge(&run);
     assert!(!ruled_out(&findings, "relayed-path") && open(&findings, "relayed-path"));
+}
+
+/// Tailscale sends to its relay, too, while an endpoint has not answered for 6.5 s: on a direct
+/// connection between real nodes, one sample met that, and the first finding was "the tunnel goes
+/// through a relay", high, 87 %.
+#[test]
+fn a_moment_at_the_relay_of_a_direct_tunnel_is_no_relayed_path() {
+    let mut run = through_a_tunnel();
+    paths(&mut run, |path| {
+        for tunnel in path.layers.iter_mut().filter_map(|l| l.tunnel.as_mut()) {
+            tunnel.path = Some(TunnelPath::Direct);
+        }
+    });
+    let tunnel = |s: &&mut Sample| s.key.layer == Layer::Tunnel && s.key.step == StepKind::Tcp;
+    let sample = run.samples.iter_mut().rfind(tunnel).unwrap();
+    sample.valid = false;
+    sample.invalid.push(Invalid::RelayChanged {
+        before: Connection::Direct,
+        after: Connection::Relayed(None),
+    });
+    let severity = |run: &Run| {
+        let findings = judge(run).findings;
+        let relay = findings.iter().find(|f| f.code.as_str() == "relayed-path");
+        relay.map(|f| f.severity)
+    };
+    assert_eq!(severity(&run), Some(Severity::Low));
+    // Still relayed when the measurement ended.
+    let mut after = run.near.facts.clone();
+    for layer in &mut after.path.as_mut().unwrap().layers {
+        if let Some(tunnel) = &mut layer.tunnel {
+            tunnel.path = Some(TunnelPath::Relayed);
+        }
+    }
+    run.near.facts_after = Some(after);
+    assert_eq!(severity(&run), Some(Severity::High));
 }
 
 /// Sets the RTT of the idle path in the tunnel and below it, µs.

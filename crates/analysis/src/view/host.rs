@@ -211,6 +211,12 @@ impl<'a> Host<'a> {
         Some(after.unwrap_or(before))
     }
 
+    /// The tunnel that the traffic enters first, by the facts after the measurement.
+    pub fn tunnel_after(&self) -> Option<&'a TunnelFacts> {
+        let facts = self.after.unwrap_or(self.facts);
+        facts.path.as_ref()?.tunnel()
+    }
+
     /// The path to the other end by the facts; `None` if they name neither device nor tunnel on it,
     /// for instance because the address had no route.
     pub fn path(&self) -> Option<&'a PathFacts> {

@@ -87,7 +87,11 @@ fn test(view: &View) -> Verdict {
             changed = changed.clone()
         );
         let evidence = vec![text_figure(text!("connection to the peer"), changed).decisive()];
-        return confirmed(Strength::Fair, text, evidence);
+        let verdict = confirmed(Strength::Fair, text, evidence);
+        return match is_direct_again(view) {
+            true => verdict.at(Severity::Low),
+            false => verdict,
+        };
     }
     if tunnels
         .iter()
@@ -163,6 +167,19 @@ fn test(view: &View) -> Verdict {
 /// Idle RTT in the tunnel and on the underlay, µs.
 fn detour(view: &View) -> Option<(f64, f64)> {
     Some((view.idle()?.p50_us, view.underlay()?.idle()?.p50_us))
+}
+
+/// Returns true if the tunnel was direct before and after the measurement. Tailscale sends to the
+/// relay, too, while an endpoint has not answered for some seconds, as under a load that fills the
+/// path; what was measured meanwhile does not count, and the rest is of a direct connection.
+fn is_direct_again(view: &View) -> bool {
+    let hosts = [Side::Near, Side::Far].map(|side| view.host(side));
+    let mut known = hosts
+        .iter()
+        .filter_map(|host| Some([host.tunnel()?.path, host.tunnel_after()?.path]))
+        .peekable();
+    let direct = Some(TunnelPath::Direct);
+    known.peek().is_some() && known.all(|both| both == [direct; 2])
 }
 
 /// The change of connection that made samples invalid, if any.
