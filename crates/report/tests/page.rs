@@ -329,6 +329,7 @@ fn findings_without_messages_have_a_chinese_page() {
 #[test]
 fn the_interval_of_three_repeats_by_a_pooled_spread_is_below_their_range_and_called_so() {
     let (mut run, findings) = judged();
+    run.figures = analysis::summary::figures(&run.samples);
     let goodput = |f: &&mut Figure| f.kind == FigureKind::Goodput;
     let spread = &mut run.figures.iter_mut().find(goodput).unwrap().spread;
     *spread = Spread {

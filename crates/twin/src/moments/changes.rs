@@ -362,9 +362,9 @@ mod tests {
         mark_steady(&mut []);
     }
 
-    /// Bug: the smallest round trip of TCP is of whole milliseconds on some hosts, 0.8 ms below that
-    /// of the idle path. Each part of a load with random loss then seemed to wait in a queue, and
-    /// a rate that never changed had the course of CUBIC's window.
+    /// Bug: the smallest round trip of TCP is of whole milliseconds on some hosts, 0.8 ms below
+    /// that of the idle path. Each part of a load with random loss then seemed to wait in a queue,
+    /// and a rate that never changed had the course of CUBIC's window.
     #[test]
     fn round_trips_of_acknowledgements_that_wait_for_one_another_are_no_queue() {
         let (idle_us, packet) = (31_774.0, 1514.0);
