@@ -141,18 +141,29 @@ impl Browser {
 
     /// The value of an expression in the page; a promise is waited for.
     pub fn value(&mut self, expression: &str) -> Value {
-        let given = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let result = self.call("Runtime.evaluate", given);
-        let failed = &result["exceptionDetails"];
-        assert!(failed.is_null(), "{expression}: {failed}");
-        result["result"]["value"].clone()
+        self.evaluate(expression)
+            .unwrap_or_else(|error| panic!("{expression}: {error}"))
     }
 
-    /// Waits until an expression is true.
+    /// Waits until an expression is true. The page may be left for another meanwhile, in which the
+    /// expression is asked for next.
     pub fn until(&mut self, expression: &str) {
-        while self.value(expression) != Value::Bool(true) {
-            std::thread::yield_now();
+        loop {
+            match self.evaluate(expression) {
+                Ok(Value::Bool(true)) => return,
+                Ok(_) => std::thread::yield_now(),
+                Err(error) => assert!(is_left(&error), "{expression}: {error}"),
+            }
         }
+    }
+
+    /// The value of an expression in the page, or the protocol's error.
+    fn evaluate(&mut self, expression: &str) -> Result<Value, Value> {
+        let given = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let result = self.ask("Runtime.evaluate", given)?;
+        let failed = &result["exceptionDetails"];
+        assert!(failed.is_null(), "{expression}: {failed}");
+        Ok(result["result"]["value"].clone())
     }
 
     /// Presses a key.
@@ -232,6 +243,12 @@ impl Browser {
 
     /// Calls a method of the protocol and returns its result.
     pub fn call(&mut self, method: &str, parameters: Value) -> Value {
+        self.ask(method, parameters)
+            .unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// Calls a method of the protocol and returns its result or error.
+    fn ask(&mut self, method: &str, parameters: Value) -> Result<Value, Value> {
         self.number += 1;
         let number = self.number;
         let mut message = json!({"id": number, "method": method, "params": parameters});
@@ -244,8 +261,10 @@ impl Browser {
         loop {
             let answer = self.read();
             if answer["id"] == json!(number) {
-                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
-                return answer["result"].clone();
+                return match &answer["error"] {
+                    Value::Null => Ok(answer["result"].clone()),
+                    error => Err(error.clone()),
+                };
             }
             self.event(&answer);
         }
@@ -279,6 +298,17 @@ impl Drop for Browser {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Whether an expression has no value because its page was left while it was evaluated: errors of
+/// `Runtime.evaluate` in Chromium (`content/browser/devtools` and V8's inspector).
+fn is_left(error: &Value) -> bool {
+    let errors = [
+        "Inspected target navigated or closed",
+        "Execution context was destroyed.",
+        "Cannot find default execution context",
+    ];
+    errors.iter().any(|known| error["message"] == *known)
 }
 
 fn chromium() -> PathBuf {
