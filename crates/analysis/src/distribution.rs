@@ -51,13 +51,18 @@ impl Distribution {
         self.sorted_us.last().copied()
     }
 
+    /// The RTT that this share of the probes does not exceed, µs.
+    pub fn at_us(&self, share: f64) -> Option<f64> {
+        stats::percentile(&self.sorted_us, share * 100.0)
+    }
+
     /// RTT, µs, and cumulative share of the probes. Quantiles beyond the resolution of the number
     /// of probes are not in it, except the slowest.
     pub fn curve(&self) -> Vec<[f64; 2]> {
         let even = (0..STEPS).map(|i| i as f64 / STEPS as f64);
         let finest = 1.0 - 1.0 / self.len().max(1) as f64;
         let shares = even.chain(TOP).filter(|s| *s <= finest || *s == 1.0);
-        let point = |share: f64| Some([stats::percentile(&self.sorted_us, share * 100.0)?, share]);
+        let point = |share: f64| Some([self.at_us(share)?, share]);
         shares.filter_map(point).collect()
     }
 }

@@ -150,8 +150,9 @@ pub fn ratios(samples: &[Sample]) -> Vec<Ratio> {
             };
             let kinds = FigureKind::ALL.into_iter();
             all.extend(kinds.filter_map(|kind| {
-                let found = ratio(above, below, kind)?.between(of, &to, kind);
-                Some((found, Pairs::of(above, below, kind).paired()))
+                let pairs = Pairs::of(above, below, kind);
+                let found = pairs.ratio()?.between(of, &to, kind);
+                Some((found, pairs.paired()))
             }));
         }
     }
@@ -249,28 +250,31 @@ impl Pairs {
     fn is_paired(&self) -> bool {
         self.ratios.len() == self.above.len() && self.ratios.len() == self.below.len()
     }
+
+    fn ratio(&self) -> Option<Found> {
+        let paired = self.is_paired();
+        let found = if paired {
+            stats::paired_ratio(&self.ratios)
+        } else {
+            stats::ratio(&self.above, &self.below)
+        };
+        let n = [self.above.len(), self.below.len()];
+        let stated = found.filter(|_| n[0].min(n[1]) >= ENOUGH);
+        let plain = || {
+            let (a, b) = (stats::median(&self.above)?, stats::median(&self.below)?);
+            (b > 0.0).then(|| a / b)
+        };
+        Some(Found {
+            value: found.map_or_else(plain, |r| Some(r.value))?,
+            interval: stated.map(|r| r.interval),
+            range: paired.then(|| range(&self.ratios)).flatten(),
+            n,
+        })
+    }
 }
 
 /// The ratio of a figure. Where both were measured in the same blocks, from the ratio of each
 /// block, so that common variation cancels out; else of the medians.
 pub fn ratio(above: &[&Sample], below: &[&Sample], kind: FigureKind) -> Option<Found> {
-    let pairs = Pairs::of(above, below, kind);
-    let paired = pairs.is_paired();
-    let found = if paired {
-        stats::paired_ratio(&pairs.ratios)
-    } else {
-        stats::ratio(&pairs.above, &pairs.below)
-    };
-    let n = [pairs.above.len(), pairs.below.len()];
-    let stated = found.filter(|_| n[0].min(n[1]) >= ENOUGH);
-    let plain = || {
-        let (a, b) = (stats::median(&pairs.above)?, stats::median(&pairs.below)?);
-        (b > 0.0).then(|| a / b)
-    };
-    Some(Found {
-        value: found.map_or_else(plain, |r| Some(r.value))?,
-        interval: stated.map(|r| r.interval),
-        range: paired.then(|| range(&pairs.ratios)).flatten(),
-        n,
-    })
+    Pairs::of(above, below, kind).ratio()
 }

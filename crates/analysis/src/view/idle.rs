@@ -4,7 +4,7 @@
 use model::run::{Column, Probes, StepKind};
 
 use super::View;
-use crate::models;
+use crate::{models, over_time::interval_us};
 
 /// Rise of the round trip above the smallest of the Run that shows a queue, µs ...
 const RISES_US: f64 = 2_000.0;
@@ -94,6 +94,11 @@ impl View<'_> {
     /// queue drains and fills, close to 0 where delay varies by chance. `None` without the series.
     pub fn idle_correlation(&self) -> Option<f64> {
         self.of_idle_probes(correlation)
+    }
+
+    /// Usual interval between idle probes, µs; `None` without the series.
+    pub fn idle_interval_us(&self) -> Option<f64> {
+        self.of_idle_probes(|probes| interval_us(probes.series.as_ref()?))
     }
 
     fn varies_slowly(&self, least: f64) -> bool {

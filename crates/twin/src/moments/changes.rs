@@ -5,43 +5,30 @@
 //! congestion control does. A load is cut into equal parts; those in which packets waited all the
 //! time show the rate, and so do those in which BBR, which sends at the rate that it measures and
 //! keeps queues short, had one rate for a while. If the rate differs beyond what packets and
-//! samples explain, the twin has the course of it instead of one rate.
+//! samples explain, the twin has the rate over time of one load.
+
+mod course;
 
 use std::time::Duration;
 
-use analysis::{
-    flow,
-    models::packet_us,
-    view::{DirectionView, Load},
-};
+use analysis::view::DirectionView;
 use model::{
     cell::{RateStep, RateSteps, bounds::MIN_STEP},
-    counter,
     net::Direction,
-    run::{Column, FlowResult, Sample},
     text,
     text::{Text, Value},
     units::Rate,
     wire::Wire,
 };
 
-use super::{payload::on_wire, queue::TRAINS_US};
+use course::Course;
 
-/// Shortest part of a load, µs: twenty samples of its series ...
-const SHORTEST_US: f64 = 200_000.0;
-/// ... and so many full packets, of which one at either end is chance.
-const PACKETS: f64 = 40.0;
-/// A queue is not empty while the smoothed round trip exceeds the slowest without load by so many
-/// packets at the observed rate: one is sent, and one more may be chance.
-const WAITING: f64 = 3.0;
-/// BBR fills the path while so many parts in a row are within this share of their mean.
-const STEADY: (usize, f64) = (3, 0.02);
 /// A load of which this share of the parts shows the rate has its course, and so many parts of such
 /// loads decide.
 const MOST: f64 = 0.5;
 const ENOUGH: usize = 12;
-/// Ratio of the slow tenth to the fast tenth of the parts from which the rate is constant: two
-/// packets in [`PACKETS`], and samples that are late by a few ms.
+/// Ratio of the slow tenth to the fast tenth of the parts from which the rate is constant: a part
+/// has two packets more or less in forty, and samples that are late by a few ms.
 const CONSTANT: f64 = 0.8;
 /// Parts in a row within this ratio of their mean have one rate.
 const ALIKE: f64 = 0.1;
@@ -62,30 +49,12 @@ impl Changes {
     pub(super) fn note(&self, direction: Direction) -> Text {
         let rates = self.steps.steps.iter().map(|step| step.rate.bps() as f64);
         text!(
-            "{direction}: the rate changes, from {least} to {most}; the twin repeats its course during one load, and what comes after is not known",
+            "{direction}: the rate changes, from {least} to {most}; the twin repeats the rates over time of one load, and what comes after is not known",
             direction = direction,
             least = Value::Bps(rates.clone().fold(f64::INFINITY, f64::min)),
             most = Value::Bps(rates.fold(0.0, f64::max))
         )
     }
-}
-
-/// A part of a load.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Part {
-    /// Bit/s with Ethernet headers.
-    rate_bps: f64,
-    /// Bytes that waited at its end, by the smoothed round trip.
-    waiting_bytes: f64,
-    /// True if it shows the rate of the bottleneck.
-    full: bool,
-}
-
-/// Equal parts of one sample.
-#[derive(Debug)]
-struct Course {
-    part_us: f64,
-    parts: Vec<Part>,
 }
 
 /// The course of the rate; `None` if it is constant as far as the loads show, or if packets wait
@@ -96,129 +65,23 @@ pub(super) fn changes(dir: &DirectionView<'_>, wire: Wire) -> Option<Changes> {
         return None;
     }
     let loads = dir.single_loads();
-    let courses: Vec<Course> = loads
+    let mut courses: Vec<Course> = loads
         .iter()
-        .flat_map(|load| of_load(dir, load, wire))
+        .flat_map(|load| course::of_load(dir, load, wire))
         .collect();
+    courses.retain(|c| c.rates_bps().count() as f64 >= MOST * c.parts.len() as f64);
     changing(&courses)
-}
-
-fn of_load(dir: &DirectionView<'_>, load: &Load, wire: Wire) -> Vec<Course> {
-    let Some(idle_us) = dir.view.unqueued_us() else {
-        return Vec::new();
-    };
-    let varies = dir.view.idle().and_then(|idle| idle.range_us());
-    let base_us = idle_us + without_queue_us(varies);
-    let mss = load.mss_bytes();
-    let packet = mss * on_wire(dir, load, wire);
-    let samples = dir.samples_of(load).into_iter();
-    let mut courses: Vec<Course> = samples
-        .filter_map(|sample| course(sample, packet, base_us))
-        .collect();
-    if load.cc == "bbr" {
-        courses.iter_mut().for_each(|c| mark_steady(&mut c.parts));
-    }
-    courses.retain(|c| {
-        c.parts.iter().filter(|p| p.full).count() as f64 >= MOST * c.parts.len() as f64
-    });
-    courses
-}
-
-/// Increase of TCP's round trip without a queue, µs: the variation of the idle path, and trains of
-/// packets and acknowledgements.
-fn without_queue_us(varies_us: Option<f64>) -> f64 {
-    varies_us.unwrap_or(0.0) + TRAINS_US
-}
-
-/// Marks parts of a load of BBR in which it had one rate.
-fn mark_steady(parts: &mut [Part]) {
-    let (row, near) = STEADY;
-    for start in 0..(parts.len() + 1).saturating_sub(row) {
-        let some = &mut parts[start..start + row];
-        let mean = some.iter().map(|p| p.rate_bps).sum::<f64>() / row as f64;
-        let steady = some
-            .iter()
-            .all(|p| (p.rate_bps - mean).abs() <= near * mean);
-        if steady && mean > 0.0 {
-            some.iter_mut().for_each(|p| p.full = true);
-        }
-    }
-}
-
-/// The parts of a sample of one flow, whose packets have `packet` bytes on the line. Packets wait
-/// where the smoothed round trip exceeds `base_us`.
-fn course(sample: &Sample, packet: f64, base_us: f64) -> Option<Course> {
-    let tcp = sample.tcp.as_ref()?;
-    let [flow] = tcp.flows.as_slice() else {
-        return None;
-    };
-    let seen = Seen::of(flow, packet, base_us)?;
-    let [from, to] = tcp.window_us.map(|us| us as f64);
-    let all = seen.packets([from as i64, to as i64])?;
-    let packets_s = all / (to - from).max(1.0) * 1e6;
-    let part_us = SHORTEST_US.max(PACKETS / packets_s.max(f64::MIN_POSITIVE) * 1e6);
-    let count = ((to - from) / part_us).floor();
-    let part_us = (to - from) / count;
-    let at = |i: u32| (from + f64::from(i) * part_us).round() as i64;
-    let parts: Option<Vec<Part>> = (0..count as u32)
-        .map(|i| seen.part([at(i), at(i + 1)]))
-        .collect();
-    Some(Course {
-        part_us,
-        parts: parts.filter(|parts| !parts.is_empty())?,
-    })
-}
-
-/// Series of one flow.
-struct Seen {
-    /// Full segments that the receiver got until a time, µs, in order or not: the bytes of those
-    /// behind a gap count together when it is filled.
-    arrived: Vec<(i64, f64)>,
-    /// Smoothed round trips of the sender above that without a queue, µs.
-    waited: Vec<(i64, f64)>,
-    packet: f64,
-}
-
-impl Seen {
-    fn of(flow: &FlowResult, packet: f64, base_us: f64) -> Option<Self> {
-        let arrived = flow.received.as_ref()?.grown(Column::DataSegsIn);
-        let rtts = flow.series.as_ref()?.points(Column::RttUs);
-        let above = |us: u64| (us as f64 - base_us).max(0.0);
-        Some(Self {
-            arrived,
-            waited: rtts.into_iter().map(|(at, us)| (at, above(us))).collect(),
-            packet,
-        })
-    }
-
-    fn packets(&self, [from, to]: [i64; 2]) -> Option<f64> {
-        Some(counter::at(&self.arrived, to)? - counter::at(&self.arrived, from)?)
-    }
-
-    fn part(&self, [from, to]: [i64; 2]) -> Option<Part> {
-        let bytes = self.packets([from, to])? * self.packet;
-        let rate_bps = flow::rate_bps(bytes, (to - from) as f64)?;
-        let before = |us: i64| self.waited.partition_point(|(at, _)| *at < us);
-        let waited = &self.waited[before(from)..before(to).max(before(from))];
-        let least = waited.iter().map(|(_, us)| *us).reduce(f64::min)?;
-        let (_, last) = waited.last()?;
-        Some(Part {
-            rate_bps,
-            waiting_bytes: last / 1e6 * rate_bps / 8.0,
-            full: rate_bps > 0.0 && least > WAITING * packet_us(rate_bps),
-        })
-    }
 }
 
 /// The course of all loads, if the rate is not constant.
 fn changing(courses: &[Course]) -> Option<Changes> {
-    let all = || courses.iter().flat_map(|course| &course.parts);
-    let full: Vec<f64> = all().filter(|p| p.full).map(|p| p.rate_bps).collect();
+    let full: Vec<f64> = courses.iter().flat_map(Course::rates_bps).collect();
     let [slow, fast] = [10.0, 90.0].map(|p| stats::percentile(&full, p));
     if full.len() < ENOUGH || slow? >= CONSTANT * fast? {
         return None;
     }
-    let waiting: Vec<f64> = all().map(|p| p.waiting_bytes).collect();
+    let parts = courses.iter().flat_map(|course| &course.parts);
+    let waiting: Vec<f64> = parts.map(|p| p.waiting_bytes).collect();
     let middle = stats::mean(&full)?;
     let typical = typical(courses, middle)?;
     let steps = steps(typical)?;
@@ -231,10 +94,7 @@ fn changing(courses: &[Course]) -> Option<Changes> {
 
 /// Of the longest courses, the one whose mean is nearest to that of all.
 fn typical(courses: &[Course], mean_bps: f64) -> Option<&Course> {
-    let mean = |course: &Course| {
-        let full = course.parts.iter().filter(|p| p.full);
-        stats::mean(&full.map(|p| p.rate_bps).collect::<Vec<_>>())
-    };
+    let mean = |course: &Course| stats::mean(&course.rates_bps().collect::<Vec<_>>());
     let length = |course: &Course| course.part_us * course.parts.len() as f64;
     let longest = courses.iter().map(length).fold(0.0, f64::max);
     let long = courses.iter().filter(|c| length(c) > 0.9 * longest);
@@ -247,7 +107,7 @@ fn typical(courses: &[Course], mean_bps: f64) -> Option<&Course> {
 /// shows no rate, and has that of the one before. `None` if there are none: then the rate of each
 /// load is constant, and no course would be that of another.
 fn steps(course: &Course) -> Option<RateSteps> {
-    let first = course.parts.iter().find(|p| p.full)?.rate_bps;
+    let first = course.rates_bps().next()?;
     let rates = course.parts.iter().scan(first, |rate, part| {
         if part.full {
             *rate = part.rate_bps;
@@ -287,9 +147,7 @@ fn steps(course: &Course) -> Option<RateSteps> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use model::run::Series;
-
-    use super::*;
+    use super::{course::Part, *};
 
     const PART_US: f64 = 200_000.0;
 
@@ -349,48 +207,6 @@ mod tests {
         let rates: Vec<u64> = found.steps.steps.iter().map(|s| s.rate.bps()).collect();
         assert_eq!(rates, [40_000_000, 20_000_000]);
         assert_eq!(found.steps.steps[1].at, Duration::from_secs(3));
-    }
-
-    #[test]
-    fn bbr_shows_the_rate_while_it_is_constant_without_any_queue() {
-        let levels = [25.0, 24.9, 25.0, 25.1, 18.2, 12.0, 12.0, 11.9, 14.0];
-        let mut bbr = course(levels.map(|mbps| (mbps, false)));
-        mark_steady(&mut bbr.parts);
-        let full: Vec<bool> = bbr.parts.iter().map(|p| p.full).collect();
-        let known = [true, true, true, true, false, true, true, true, false];
-        assert_eq!(full, known);
-        mark_steady(&mut []);
-    }
-
-    /// Bug: the smallest round trip of TCP is of whole milliseconds on some hosts, 0.8 ms below
-    /// that of the idle path. Each part of a load with random loss then seemed to wait in a queue,
-    /// and a rate that never changed had the course of CUBIC's window.
-    #[test]
-    fn round_trips_of_acknowledgements_that_wait_for_one_another_are_no_queue() {
-        let (idle_us, packet) = (31_774.0, 1514.0);
-        let of = |rtt_us: u64| {
-            let mut received = Series {
-                at_us: vec![0, 200_000],
-                ..Series::default()
-            };
-            // 41 Mbit/s of 61.
-            received.push(Column::DataSegsIn, vec![Some(0), Some(677)]);
-            let mut sent = Series {
-                at_us: vec![50_000, 150_000],
-                ..Series::default()
-            };
-            sent.push(Column::RttUs, vec![Some(rtt_us), Some(rtt_us + 300)]);
-            let flow = FlowResult {
-                received: Some(received),
-                series: Some(sent),
-                ..FlowResult::default()
-            };
-            let seen = Seen::of(&flow, packet, idle_us + without_queue_us(Some(0.6))).unwrap();
-            seen.part([0, 200_000]).unwrap()
-        };
-        assert!(!of(32_232).full && !of(33_000).full);
-        let waits = of(41_767);
-        assert!(waits.full && (waits.rate_bps / 41e6 - 1.0).abs() < 0.01);
     }
 
     /// The rates of the lab are at least 64 kbit/s.

@@ -72,30 +72,18 @@ fn tail(view: &View<'_>) -> Option<Vec<f64>> {
     if all.len() < PROBES {
         return None;
     }
-    let curve = all.curve();
     let least = all.min_us()?;
-    let at = |share: f64| Some((quantile(&curve, share)? - least) / 1e6);
+    let at = |share: f64| Some((all.at_us(share)? - least) / 1e6);
     let [p50, p95, p99] = [at(0.5)?, at(0.95)?, at(0.99)?];
     let heavy = p99 - p50 > TAIL * (p95 - p50) && p99 - p50 > LEAST_S;
     let delays: Option<Vec<f64>> = SHARES.iter().map(|share| at(*share)).collect();
     delays.filter(|_| heavy)
 }
 
-/// The value of a curve of values and shares at a share.
-fn quantile(curve: &[[f64; 2]], share: f64) -> Option<f64> {
-    let above = curve.iter().position(|point| point[1] >= share)?;
-    let [high, to] = curve[above];
-    let Some([low, from]) = above.checked_sub(1).map(|below| curve[below]) else {
-        return Some(high);
-    };
-    let part = (share - from) / (to - from).max(f64::MIN_POSITIVE);
-    Some(low + part * (high - low))
-}
-
 /// The distributions that explain both the idle probes and those beside UDP; `None` if none does.
 fn tables(view: &View<'_>) -> Option<[Option<Quantiles>; 2]> {
     let idle = tail(view)?;
-    let spacing_s = spacing_s(view)?;
+    let spacing_s = view.idle_interval_us().filter(|us| *us > 0.0)? / 1e6;
     let directions = [Direction::Down, Direction::Up].map(|d| view.direction(d));
     let floor_s = view.idle()?.min_us / 1e6;
     let dense: [Vec<Dense>; 2] = directions.map(|dir| dense(&dir, floor_s));
@@ -108,16 +96,6 @@ fn tables(view: &View<'_>) -> Option<[Option<Quantiles>; 2]> {
     let (error, place, table) = tried.min_by(|a, b| a.0.total_cmp(&b.0))?;
     let quantiles = described(&table)?;
     (error <= 1.0).then(|| place.map(|is| is.then(|| quantiles.clone())))
-}
-
-/// Interval of the idle probes, s.
-fn spacing_s(view: &View<'_>) -> Option<f64> {
-    let idle = view.samples().filter(|s| s.key.step == StepKind::Idle);
-    let each = idle.filter_map(|s| {
-        let series = s.probes.as_ref()?.series.as_ref()?;
-        analysis::over_time::interval_us(series)
-    });
-    Some(stats::median(&each.collect::<Vec<_>>())? / 1e6).filter(|s| *s > 0.0)
 }
 
 /// UDP that fills no queue: interval of its packets, and the median delay beside it above the
@@ -147,25 +125,17 @@ fn dense(dir: &DirectionView<'_>, floor_s: f64) -> Vec<Dense> {
 /// them would differ from the idle one: then nothing tells the directions apart.
 fn error(table: &[f64], place: [bool; 2], dense: &[Vec<Dense>; 2], spacing_s: f64) -> Option<f64> {
     let median = |delays: &[f64]| stats::median(delays).unwrap_or(0.0);
+    let idle = median(&sum(table, place, spacing_s));
     let own = held(table, spacing_s, 1);
-    let idle = median(&sum(table, place, [spacing_s; 2]));
     let mut shown = false;
     let mut worst = 0.0_f64;
     for (direction, steps) in dense.iter().enumerate() {
         for step in steps {
+            let with = || held(table, step.spacing_s, 2);
             let predicted = match place {
                 _ if !place[direction] => idle,
-                [true, true] => {
-                    let with = held(table, step.spacing_s, 2);
-                    median(
-                        &with
-                            .iter()
-                            .zip(&own)
-                            .map(|(a, b)| a + b)
-                            .collect::<Vec<_>>(),
-                    )
-                }
-                _ => median(&held(table, step.spacing_s, 2)),
+                [true, true] => median(&added(with(), &own)),
+                _ => median(&with()),
             };
             shown |= predicted > idle + SHOWS_S;
             let near = NEAR.0.max(NEAR.1 * predicted);
@@ -179,7 +149,7 @@ fn error(table: &[f64], place: [bool; 2], dense: &[Vec<Dense>; 2], spacing_s: f6
 fn fitted(idle: &[f64], place: [bool; 2], spacing_s: f64) -> Vec<f64> {
     let mut table = idle.to_vec();
     for _ in 0..ROUNDS {
-        let all = sum(&table, place, [spacing_s; 2]);
+        let all = sum(&table, place, spacing_s);
         for ((value, share), wanted) in table.iter_mut().zip(SHARES).zip(idle) {
             let now = stats::percentile(&all, share * 100.0).unwrap_or(0.0);
             if now > 0.0 {
@@ -193,15 +163,16 @@ fn fitted(idle: &[f64], place: [bool; 2], spacing_s: f64) -> Vec<f64> {
     table
 }
 
-/// Round trips above the smallest with a distribution in some directions, for packets of these
-/// intervals, s.
-fn sum(table: &[f64], place: [bool; 2], spacing_s: [f64; 2]) -> Vec<f64> {
-    let mut all = vec![0.0; PACKETS];
-    for (i, spacing_s) in spacing_s.into_iter().enumerate().filter(|(i, _)| place[*i]) {
-        let more = held(table, spacing_s, i as u64 + 1);
-        all.iter_mut().zip(more).for_each(|(sum, one)| *sum += one);
-    }
-    all
+/// Round trips above the smallest with a distribution in some directions, for packets of this
+/// interval, s.
+fn sum(table: &[f64], place: [bool; 2], spacing_s: f64) -> Vec<f64> {
+    let with = [1, 2].into_iter().zip(place).filter(|(_, is)| *is);
+    with.map(|(seed, _)| held(table, spacing_s, seed))
+        .fold(vec![0.0; PACKETS], |all, more| added(all, &more))
+}
+
+fn added(all: Vec<f64>, more: &[f64]) -> Vec<f64> {
+    all.into_iter().zip(more).map(|(a, b)| a + b).collect()
 }
 
 /// Delays of packets with an interval, of which each is delayed on its own and none overtakes, s.
@@ -302,7 +273,7 @@ mod tests {
     }
 
     fn error_with(place: [bool; 2], truth: [bool; 2]) -> f64 {
-        let probes = quantiles_of(&sum(&LONG_TAIL, truth, [PROBE_S; 2]));
+        let probes = quantiles_of(&sum(&LONG_TAIL, truth, PROBE_S));
         let table = fitted(&probes, place, PROBE_S);
         error(&table, place, &medians(truth), PROBE_S).unwrap_or(f64::INFINITY)
     }
