@@ -56,7 +56,8 @@ pub struct Definition {
 pub const fn definition(kind: FigureKind) -> Definition {
     let (text, source) = match kind {
         FigureKind::Goodput => (
-            "Σ over the flows of the growth of `bytes_received` in the time that counts, over that time",
+            "Σ over the flows of the growth of `bytes_received` in the time that counts, over that time; of TCP at \
+             most what the growth of `data_segs_in` holds",
             "`tcpi_bytes_received`, Linux 4.1, include/uapi/linux/tcp.h: bytes in order, RFC 4898 \
              tcpEStatsAppHCThruOctetsReceived; where the receiver's kernel lacks it, what its program read",
         ),

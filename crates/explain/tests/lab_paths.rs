@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::findings;
+use common::{DOWN, findings};
 use model::{
     findings::{Findings, Severity},
     net::Direction,
@@ -102,6 +102,33 @@ fn a_clean_satellite_line_is_measured_too_briefly_to_tell() {
             "{code}: {findings:#?}"
         );
     }
+}
+
+/// 50 Mbit/s, 600 ms, a receive buffer of 512 kB at the near end: the quick plan missed the window,
+/// as TCP had not reached it after three seconds.
+#[test]
+fn a_small_receive_window_on_a_satellite_line_is_found_by_the_quick_plan() {
+    let findings = findings("sat-window");
+    let both = [("receive-window", DOWN), ("host-settings", None)];
+    assert_eq!(found(&findings), both, "{findings:#?}");
+    let loss = |r: &&model::findings::RuledOut| r.code.as_str() == "random-loss";
+    assert_eq!(
+        findings.ruled_out.iter().filter(loss).count(),
+        2,
+        "slow start is over"
+    );
+}
+
+/// 20 Mbit/s, 300 ms and a FIFO of 600 ms: the quick plan missed the queue, as TCP had not filled
+/// it after three seconds.
+#[test]
+fn a_queue_of_600_ms_is_found_by_the_quick_plan() {
+    let findings = findings("queue-600");
+    assert_eq!(
+        found(&findings),
+        [down("bufferbloat-remote")],
+        "{findings:#?}"
+    );
 }
 
 /// Case 1 by the quick plan: 0.02 % of loss before a policer, which adds TCP's own losses. It was
