@@ -87,6 +87,20 @@ fn drops_of_a_managed_queue_are_not_random_loss() {
     assert!(!problems(&findings).iter().any(random), "{findings:#?}");
 }
 
+/// 75 Mbit/s, 0.6 ms, two uploads of others in a FIFO of 9 ms, in which idle probes wait, too:
+/// 0.7 % of the datagrams are lost, and "random loss, up, use bbr", 93 %, which carries no more.
+#[test]
+fn loss_beside_others_that_keep_the_queue_full_is_not_random() {
+    let findings = findings("others-full-75m");
+    assert_eq!(problems(&findings), [], "{findings:#?}");
+    let open = &findings.cannot_tell;
+    let random = open.iter().filter(|c| c.code.as_str() == "random-loss");
+    assert!(
+        random.clone().any(|c| c.place.direction == UP),
+        "{findings:#?}"
+    );
+}
+
 /// 4.8 Mbit/s, 570 ms, 0.6 %: the smoothed round trip of TCP is 1 % above that of the probes, and
 /// nothing was found.
 #[test]

@@ -113,6 +113,23 @@ pub(super) fn may_have_dropped(varies_us: f64) -> Verdict {
     )
 }
 
+/// The reason why losses of a direction may be drops of a queue that others fill: the idle round
+/// trip varies slowly, or idle probes wait as long as in the full queue of the direction.
+pub(super) fn may_drop(dir: &DirectionView) -> Option<Verdict> {
+    if let Some(varies) = dir.view.idle_drift_us() {
+        return Some(may_have_dropped(varies));
+    }
+    let full = || {
+        undecided(
+            text!(
+                "idle packets already wait as long as in a full queue, as beside other traffic, whose queue may have dropped what was lost"
+            ),
+            text!("the same plan when nothing else uses the line"),
+        )
+    };
+    (meets_full(dir) == Some(true)).then(full)
+}
+
 /// Highest round trip, µs, at which a loss event is not an overflow of a FIFO queue; `None` if the
 /// direction's full queue is too short or unknown, so that losses cannot be distinguished from
 /// overflow.

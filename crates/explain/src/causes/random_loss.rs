@@ -14,7 +14,7 @@ use model::{
 
 pub(super) use self::seen::exceeds;
 use self::seen::{Events, From, loss};
-use super::{FULL, least_gain, no_capacity, others::may_have_dropped, percent, rate, time, whole};
+use super::{FULL, least_gain, no_capacity, others, percent, rate, time, whole};
 use crate::{
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
@@ -138,10 +138,10 @@ fn test(dir: &DirectionView) -> Verdict {
             goodput = rate(load.goodput_bps)
         ));
     }
-    if let Some(varies) = dir.view.idle_drift_us()
+    if let Some(verdict) = others::may_drop(dir)
         && !events.as_ref().is_some_and(Events::show_loss)
     {
-        return may_have_dropped(varies);
+        return verdict;
     }
     if let Some(gain) = gain.filter(|g| *g < no_gain) {
         return ruled_out(text!(
