@@ -189,7 +189,7 @@ fn goodput(received: &Series, mss: Option<u64>, window: [i64; 2]) -> f64 {
 fn segments_hold(received: &Series, mss: u64, window: [i64; 2]) -> Option<f64> {
     let all = received.last(Column::DataSegsIn)?.saturating_mul(mss);
     let each = received.increase(Column::DataSegsIn, window)?;
-    (all >= received.last(arrived(received))?).then(|| each * mss as f64)
+    (all >= received.last(arrived(received))?).then_some(each * mss as f64)
 }
 
 /// A sender in the time that counts.
