@@ -313,8 +313,8 @@ mod tests {
         assert_eq!(result.delivery_rate_p50_bps, Some(1000.0));
     }
 
-    /// A line of 512 kbit/s had a goodput of 0.556 Mbit/s: half of what it carries in a second had
-    /// arrived before, behind a lost segment.
+    /// A line of 512 kbit/s had a goodput of 0.556 Mbit/s: what had arrived before, behind a lost
+    /// segment, was counted with the one that filled the gap.
     #[test]
     fn what_arrived_before_behind_a_lost_segment_is_no_goodput() {
         let sent = {

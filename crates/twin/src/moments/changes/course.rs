@@ -22,6 +22,7 @@ const PACKETS: f64 = 40.0;
 const WAITING: f64 = 3.0;
 /// BBR fills the path while so many parts in a row are within this share of their mean.
 const STEADY: (usize, f64) = (3, 0.02);
+
 /// A part of a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Part {
@@ -47,7 +48,7 @@ impl Course {
     }
 }
 
-/// The courses of the samples of a load.
+/// The rates over time of the samples of a load.
 pub(super) fn of_load(dir: &DirectionView<'_>, load: &Load, wire: Wire) -> Vec<Course> {
     let Some(idle_us) = dir.view.unqueued_us() else {
         return Vec::new();
@@ -178,7 +179,7 @@ mod tests {
 
     /// Bug: the smallest round trip of TCP is of whole milliseconds on some hosts, 0.8 ms below
     /// that of the idle path. Each part of a load with random loss then seemed to wait in a queue,
-    /// and a rate that never changed had the course of CUBIC's window.
+    /// and a rate that never changed seemed to follow CUBIC's window.
     #[test]
     fn round_trips_of_acknowledgements_that_wait_for_one_another_are_no_queue() {
         let (idle_us, packet) = (31_774.0, 1514.0);
