@@ -54,6 +54,16 @@ fn a_policer_that_costs_a_tenth_is_a_problem_although_the_path_counts_as_full() 
     assert_eq!(findings.findings[0].severity, Severity::Low);
 }
 
+/// 150 Mbit/s, 4 ms, a policer with a bucket of 521 kB: cubic, which still grows, reaches 85 % in a
+/// short load and loses nothing, and all later. It was a problem, with `low` severity.
+#[test]
+fn a_policer_that_drops_nothing_of_the_load_is_not_a_problem() {
+    let findings = findings("policer-150m-lossless");
+    assert_eq!(problems(&findings), [], "{findings:#?}");
+    let codes = findings.findings.iter().map(|f| f.code.as_str());
+    assert_eq!(codes.collect::<Vec<_>>(), ["healthy", "policer"]);
+}
+
 /// A policer of 22 Mbit/s with a bucket of ten packets: the bursts of TCP exceed it, and TCP
 /// reaches a tenth, which was "a fault of offloads".
 #[test]

@@ -2,7 +2,7 @@
 //! namespace of its end.
 
 use std::{
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -19,7 +19,7 @@ use measure::{
 use model::{
     cell::{Cell, Tunnel, TunnelAt},
     job::{self, MeasureOutput, QueueTruth},
-    net::Layer,
+    net::{Direction, Layer},
     plan::Plan,
     record::QueuePlace,
     run::{Column, Run, Series},
@@ -84,11 +84,14 @@ impl Ends {
             crate::exec::default_congestion(&bed, cell)
                 .context("set the ends' congestion control")?;
         }
+        let targets = targets(cell, &bed)?;
+        if is_used_from_both_sides(cell) {
+            establish(&bed, &targets, cell.path.rtt())?;
+        }
         let cross = quiet(cell);
         let times = Times::new(&cross, Instant::now().after(Duration::from_millis(10)));
         let cross = flows::start(&cross, &bed, times).context("start the traffic")?;
         testbed::follow(&bed, times.zero).context("start the changes of rates")?;
-        let targets = targets(cell, &bed)?;
         let stop = Arc::new(AtomicBool::new(false));
         let key = Key::generate()?;
         // Each has limits of its own.
@@ -202,6 +205,41 @@ fn quiet(cell: &Cell) -> Cell {
     cell.idle = Duration::ZERO;
     cell
 }
+
+/// Returns true if others send through the tunnel of routers in both directions from the start.
+fn is_used_from_both_sides(cell: &Cell) -> bool {
+    let routers = cell
+        .tunnel
+        .as_ref()
+        .is_some_and(|t| t.at == TunnelAt::Routers);
+    let sends = |d| cell.cross.iter().any(|c| c.directions.contains(&d));
+    routers && [Direction::Down, Direction::Up].into_iter().all(sends)
+}
+
+/// Sends a datagram through the tunnel and waits until it must have a session. Where both sides
+/// start a handshake at the same moment, each drops the response to its own, because it has
+/// meanwhile consumed the other's initiation (Linux drivers/net/wireguard/noise.c, 7.2,
+/// `wg_noise_handshake_consume_response`), and starts the next one 5 s later, with the next packet.
+/// Constant traffic in both directions repeats that without end; between real hosts it does not
+/// begin at the same moment.
+fn establish(bed: &Testbed, targets: &[Target], rtt: Duration) -> anyhow::Result<()> {
+    let target = targets.first().context("the far end has no address")?;
+    let discard = SocketAddr::new(target.far, DISCARD);
+    let any = match target.far {
+        IpAddr::V4(_) => SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0),
+        IpAddr::V6(_) => SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), 0),
+    };
+    let send = || UdpSocket::bind(any)?.send_to(&[0], discard);
+    bed.near().ns.run(send)?.context("use the tunnel")?;
+    Instant::now().after(2 * rtt + ESTABLISHED).wait();
+    Ok(())
+}
+
+/// Port of the discard protocol (RFC 863): nothing answers.
+const DISCARD: u16 = 9;
+/// Time for a handshake and a datagram of 256 bytes on the slowest lines, in addition to two round
+/// trips.
+const ESTABLISHED: Duration = Duration::from_millis(100);
 
 /// Returns the addresses at which the near end reaches the far one.
 fn targets(cell: &Cell, bed: &Testbed) -> anyhow::Result<Vec<Target>> {

@@ -78,6 +78,24 @@ fn a_path_that_loses_much_is_not_full_at_the_first_rate() {
     assert!((0.17..0.23).contains(&udp.lost), "{}", udp.lost);
 }
 
+/// Bug: others that used a tunnel of routers from both sides started two handshakes at the same
+/// moment, and again every 5 s, so that the measurement could not connect and had no result.
+#[test]
+fn a_tunnel_that_others_use_from_both_sides_carries_the_measurement() {
+    let idle = "repeats = { min = 1, max = 1 }\n[[step]]\nkind = \"idle\"\nduration_s = 2\n";
+    let path = "name = \"path\"\nseed = 5\n[path]\nrate = \"560kbit\"\nrtt = \"500ms\"\nqueue = \"cake\"\n\
+        [tunnel]\nkind = \"wireguard\"\nat = \"routers\"\n";
+    let other = |direction, rate| {
+        format!(
+            "[[cross]]\nkind = \"udp\"\nrate = \"{rate}\"\npayload = 1000\ndirection = \"{direction}\"\n"
+        )
+    };
+    let path = [path, &other("down", "300kbit"), &other("up", "36kbit")].concat();
+    let run = Run::parse(&in_lab(&path, idle)).expect("a run");
+    let us = idle_us(&run);
+    assert!((500_000.0..600_000.0).contains(&us), "{us}");
+}
+
 fn goodput(run: &Run, direction: &str) -> f64 {
     let sample = run
         .samples

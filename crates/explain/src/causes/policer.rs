@@ -149,15 +149,23 @@ fn test(dir: &DirectionView) -> Verdict {
         seen.spread_us < seen.slack_us,
     ];
     let verdict = confirmed(Strength::of(&signs), text, evidence);
-    let apart = |load: &Load| apart(dir, &seen.sweep, load);
-    let filled = plain.as_ref().and_then(|load| dir.utilization(load));
-    match filled {
-        // It is present without cost: reported, but with nothing to repair.
-        Some(filled) if filled >= 1.0 - COSTS || plain.as_ref().is_some_and(apart) => {
-            verdict.at(Severity::Info)
-        }
-        Some(filled) if filled >= FULL => verdict.at(Severity::Low),
-        _ => verdict,
+    match plain.and_then(|load| lesser(dir, &seen.sweep, &load)) {
+        Some(severity) => verdict.at(severity),
+        None => verdict,
+    }
+}
+
+/// The severity of a policer that costs the load little or nothing; `None` of one that costs more.
+fn lesser(dir: &DirectionView, sweep: &Sweep, load: &Load) -> Option<Severity> {
+    let filled = dir.utilization(load)?;
+    let full = filled >= FULL;
+    // What a load that loses nothing lacks, it still grows to.
+    let lossless = load.retransmits == Some(0.0);
+    // It is present without cost: reported, but with nothing to repair.
+    let free = filled >= 1.0 - COSTS || apart(dir, sweep, load) || (full && lossless);
+    match free {
+        true => Some(Severity::Info),
+        false => full.then_some(Severity::Low),
     }
 }
 
