@@ -11,6 +11,7 @@ mod reply;
 mod socket;
 
 pub use attr::{Attr, Attrs, NLA_F_NESTED};
+pub(crate) use attr::{HEADER_LEN, align};
 pub use error::NetlinkError;
 pub(crate) use family::GENLMSG_LEN;
 pub use message::{

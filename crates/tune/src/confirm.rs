@@ -179,7 +179,7 @@ pub fn undo_kept(
 }
 
 /// A later kept change of one of the settings of `change`.
-fn later_of_same(env: &Env<'_>, change: &Change) -> Result<Option<ChangeId>, TuneError> {
+fn later_of_same(env: &mut Env<'_>, change: &Change) -> Result<Option<ChangeId>, TuneError> {
     let settings = |change: &Change| -> Vec<Setting> {
         change.steps.iter().map(|s| s.setting.clone()).collect()
     };
@@ -191,9 +191,13 @@ fn later_of_same(env: &Env<'_>, change: &Change) -> Result<Option<ChangeId>, Tun
     // Of the same second either may be the later one.
     let is_later =
         |other: &Change| other.id != change.id && other.created_unix_s >= change.created_unix_s;
+    let boot = env.host.scope()?.boot;
+    // Without files, it ended with its boot.
+    let lasts = |other: &Change| other.state != State::Confirmed || other.scope.boot == boot;
     let all = env.folder.list()?.into_iter().filter_map(|l| l.change.ok());
-    let mut kept = all.filter(|other| other.state.is_kept() && is_later(other) && has_one(other));
-    Ok(kept.next().map(|other| other.id))
+    let mut kept = all.filter(|other| other.state.is_kept() && lasts(other));
+    let later = kept.find(|other| is_later(other) && has_one(other));
+    Ok(later.map(|other| other.id))
 }
 
 /// The pending change, whose deadline has not passed.
@@ -214,6 +218,10 @@ pub(crate) fn in_time(env: &mut Env<'_>, prefix: Option<&str>) -> Result<Change,
             return Err(TuneError::TooLate(change.id));
         }
         _ => return Err(over(&change)),
+    }
+    // In another namespace the settings of the same names are others.
+    if !env.host.scope()?.is_same(&change.scope) {
+        return Err(TuneError::Elsewhere(change.id));
     }
     still_in_time(env, &mut change)?;
     Ok(change)

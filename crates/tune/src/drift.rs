@@ -9,7 +9,7 @@ use model::{
 use crate::{
     Host,
     error::{Drift, HostError, TuneError},
-    holds::{brief, holds, same_value},
+    holds::{brief, holds, is_booted_value, same_value},
 };
 
 /// Settings of a change that no longer have the value that was applied.
@@ -84,8 +84,8 @@ pub fn drifted(kept: Vec<Change>, host: &mut dyn Host) -> Result<Compared, HostE
                 }
             };
             let is_set = |other: &Step, in_boot: bool| match &other.new {
-                Some(new) if in_boot => same_value(new, &now),
-                // Handles of queues differ at each boot.
+                // Handles of queues differ at each boot, and each time their files are read.
+                Some(new) if in_boot => is_booted_value(new, &now),
                 new => new.is_some() && holds(&other.setting, &now),
             };
             let is_kept = |change: &Change| {

@@ -1,7 +1,7 @@
 //! Comparison of a setting with a value that was read.
 
 use model::{
-    change::{Blob, Queue, QueueNode, Saved, Setting, processors, sending},
+    change::{Queue, QueueNode, Saved, Setting, processors, sending},
     text,
     text::Text,
 };
@@ -84,17 +84,24 @@ pub(crate) fn same_value(a: &Saved, b: &Saved) -> bool {
     }
 }
 
-/// Returns true if a value that was read before a boot is the one read after it, apart from what a
-/// boot numbers anew: handles of queues, and devices of routes.
+/// Returns true if a value that was read before a boot, or before its files have set it again, is
+/// the one read after it, apart from what is numbered anew: handles of queues, and devices of
+/// routes.
 pub(crate) fn is_booted_value(before: &Saved, now: &Saved) -> bool {
     match (before, now) {
-        (Saved::Queues { qdiscs: a, .. }, Saved::Queues { qdiscs: b, .. }) => {
-            let all = |nodes: &[QueueNode]| -> Vec<(String, Blob)> {
-                let of = |node: &QueueNode| (node.kind.clone(), node.options.clone());
-                nodes.iter().map(of).collect()
-            };
-            all(a) == all(b)
-        }
+        (Saved::Queues { qdiscs: a, .. }, Saved::Queues { qdiscs: b, .. }) => are_alike(a, b),
+        (
+            Saved::Ingress {
+                hook: a,
+                qdiscs: qdiscs_a,
+                ..
+            },
+            Saved::Ingress {
+                hook: b,
+                qdiscs: qdiscs_b,
+                ..
+            },
+        ) => a == b && are_alike(qdiscs_a, qdiscs_b),
         (Saved::Route { .. }, Saved::Route { .. }) => brief(before) == brief(now),
         _ => same_value(before, now),
     }
@@ -151,6 +158,13 @@ pub(crate) fn brief(value: &Saved) -> Text {
         Saved::Number { value } => Text::name(*value),
         Saved::NoDevice => text!("no such device"),
     }
+}
+
+/// Returns true if disciplines differ by nothing but their handles.
+fn are_alike(a: &[QueueNode], b: &[QueueNode]) -> bool {
+    let is_alike =
+        |(a, b): (&QueueNode, &QueueNode)| (&a.kind, &a.options) == (&b.kind, &b.options);
+    a.len() == b.len() && a.iter().zip(b).all(is_alike)
 }
 
 /// A mask without zeros before it.

@@ -21,6 +21,14 @@ pub trait Host {
     /// The kernel cannot be queried.
     fn link(&mut self, device: &str) -> Result<Option<u32>, HostError>;
 
+    /// The current name of the device of an index; `None` if it is gone.
+    ///
+    /// # Errors
+    /// The kernel cannot be queried.
+    fn name(&mut self, _link: u32) -> Result<Option<String>, HostError> {
+        Ok(None)
+    }
+
     /// The current value of a setting.
     ///
     /// # Errors
@@ -52,4 +60,12 @@ pub trait Host {
     /// # Errors
     /// The kernel refuses.
     fn restore(&mut self, setting: &Setting, old: &Saved) -> Result<(), HostError>;
+
+    /// Removes what a setting made beside its device, which is gone and had this index.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    fn clear(&mut self, _setting: &Setting, _link: u32) -> Result<(), HostError> {
+        Ok(())
+    }
 }

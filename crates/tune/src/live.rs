@@ -75,6 +75,10 @@ impl Host for Live {
         device::index(&mut self.nl, device)
     }
 
+    fn name(&mut self, link: u32) -> Result<Option<String>, HostError> {
+        device::name(&mut self.nl, link)
+    }
+
     fn read(&mut self, setting: &Setting) -> Result<Saved, HostError> {
         match setting {
             Setting::Sysctl { name, .. } => parameter::read(name),
@@ -129,8 +133,8 @@ impl Host for Live {
     fn check(&mut self, setting: &Setting, old: &Saved) -> Result<Vec<Text>, Refusal> {
         match setting {
             Setting::Sysctl { name, value } => parameter::check(setting, name, value, old),
-            Setting::RouteCongestionControl { to, cc, .. } => {
-                route::check(&mut self.nl, setting, *to, cc, old)
+            Setting::RouteCongestionControl { to, table, cc } => {
+                route::check(&mut self.nl, setting, *to, *table, cc)
             }
             Setting::Queue { device, queue } => {
                 queue::check(&mut self.nl, setting, device, queue, old)
@@ -280,6 +284,13 @@ impl Host for Live {
                 let index = self.index(device)?;
                 Ok(link::set_txqueuelen(&mut self.nl, index, packets)?)
             }
+        }
+    }
+
+    fn clear(&mut self, setting: &Setting, link: u32) -> Result<(), HostError> {
+        match setting {
+            Setting::Ingress { .. } => ingress::clear(&mut self.nl, link),
+            _ => Ok(()),
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Undoing a Change: its steps in reverse, each as often as needed, past errors.
 
 use model::{
-    change::{Change, Saved, State, Step},
+    change::{Change, Saved, Setting, State, Step},
     text,
 };
 
 use crate::{
     Env,
     error::{Drift, HostError, Left, Rollback, TuneError},
-    holds::{brief, same_value},
+    holds::{brief, is_booted_value, same_value},
     observer::{Interrupted, Point},
     progress::{advance, note},
 };
@@ -77,17 +77,11 @@ pub(crate) fn journal(
 /// Undoes one step; returns the settings left unchanged, if another program has changed them. The
 /// step that was being written may have any value.
 fn one(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Option<Left>, HostError> {
-    let setting = &step.setting;
-    if let (Some(device), Some(old)) = (setting.device(), step.link) {
-        match env.host.link(device)? {
-            None => return Ok(Some(Left::NoDevice(setting.clone()))),
-            Some(now) if now != old => {
-                return Ok(Some(Left::OtherDevice(setting.clone())));
-            }
-            Some(_) => {}
-        }
+    let mut setting = step.setting.clone();
+    if let Some(left) = find_device(env, &mut setting, step.link)? {
+        return Ok(Some(left));
     }
-    let now = env.host.read(setting)?;
+    let now = env.host.read(&setting)?;
     // Masks that an interrupted rollback has restored may be of fewer queues.
     let is_restored = matches!(now, Saved::Processors { .. }) && is_back(&step.old, &now);
     if now == step.old || is_restored {
@@ -99,16 +93,59 @@ fn one(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Option<Left>,
         .filter(|new| !unfinished && !same_value(new, &now) && !same_value(&step.old, &now));
     if drifted.is_some() || is_lost(&step.old, &now) {
         return Ok(Some(Left::Drifted(Drift {
-            setting: setting.clone(),
+            setting,
             now: brief(&now),
         })));
     }
-    env.host.restore(setting, &step.old)?;
-    let now = env.host.read(setting)?;
+    env.host.restore(&setting, &step.old)?;
+    let now = env.host.read(&setting)?;
     match (is_back(&step.old, &now), &now) {
         (true, _) => Ok(None),
-        (false, Saved::Modules { .. }) => Ok(Some(Left::InUse(setting.clone()))),
+        (false, Saved::Modules { .. }) => Ok(Some(Left::InUse(setting))),
         (false, _) => Err(HostError::NotTaken(brief(&now))),
+    }
+}
+
+/// Gives a setting the present name of its device; returns why it has none.
+fn find_device(
+    env: &mut Env<'_>,
+    setting: &mut Setting,
+    link: Option<u32>,
+) -> Result<Option<Left>, HostError> {
+    let (Some(device), Some(link)) = (setting.device(), link) else {
+        return Ok(None);
+    };
+    let now = env.host.link(device)?;
+    if now == Some(link) {
+        return Ok(None);
+    }
+    if let Some(name) = env.host.name(link)? {
+        rename(setting, name);
+        return Ok(None);
+    }
+    env.host.clear(setting, link)?;
+    let setting = setting.clone();
+    Ok(Some(match now {
+        None => Left::NoDevice(setting),
+        Some(_) => Left::OtherDevice(setting),
+    }))
+}
+
+fn rename(setting: &mut Setting, name: String) {
+    match setting {
+        Setting::Queue { device, .. }
+        | Setting::Ingress { device, .. }
+        | Setting::Offload { device, .. }
+        | Setting::ReceiveSteering { device, .. }
+        | Setting::TransmitSteering { device, .. }
+        | Setting::Rings { device, .. }
+        | Setting::Channels { device, .. }
+        | Setting::Mtu { device, .. }
+        | Setting::QueueLength { device, .. } => *device = name,
+        Setting::Sysctl { .. }
+        | Setting::RouteCongestionControl { .. }
+        | Setting::MssClamp { .. }
+        | Setting::Module { .. } => {}
     }
 }
 
@@ -130,18 +167,10 @@ fn is_back(old: &Saved, now: &Saved) -> bool {
         (Saved::Processors { masks: old }, Saved::Processors { masks: now }) => {
             old.iter().zip(now).all(|(old, now)| old == now)
         }
-        (
-            Saved::Mtu { .. },
-            Saved::Mtu {
-                routes: present, ..
-            },
-        ) => {
-            let mut old = old.clone();
-            if let Saved::Mtu { routes, .. } = &mut old {
-                // A device that went down has lost routes, changed or not.
-                routes.retain(|route| present.contains(route));
-            }
-            old == *now
+        // The kernel has acknowledged what follows an MTU: devices and routes that have come or
+        // gone since have no value to compare. Of a route only the congestion control is restored.
+        (Saved::Mtu { .. }, _) | (Saved::Route { .. }, Saved::Route { .. }) => {
+            is_booted_value(old, now)
         }
         _ => old == now,
     }

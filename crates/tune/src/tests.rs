@@ -13,6 +13,7 @@ use crate::{
     *,
 };
 
+mod aside;
 mod confirmed;
 mod interrupted;
 mod refused;

@@ -1,7 +1,7 @@
 //! Suspension of a pending Change, and its repeated application, to measure its effect in turns.
 
 use model::{
-    change::{Change, Saved},
+    change::{Change, Saved, Step},
     text,
 };
 
@@ -30,7 +30,7 @@ pub fn set_aside(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
         env.observer.at(&Point::BeforeRestore(step))?;
         // Checked here, not earlier: later steps may have changed it, too, as an MTU changes
         // routes.
-        let unchanged = is_unchanged(env, &change, step, known[step].as_ref());
+        let unchanged = is_unchanged(env, &change.steps[step], known[step].as_ref());
         let is_ours = unchanged.is_ok();
         let done = unchanged.and_then(|()| aside(env, &change, step));
         if let Err(error) = done {
@@ -40,6 +40,10 @@ pub fn set_aside(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
             news.for_each(|(step, new)| step.new = new);
             return Err(undone(env, &mut change, step, error)?);
         }
+    }
+    // What differs from these later, somebody else has set.
+    for step in &mut change.steps {
+        step.new = env.host.read(&step.setting).ok();
     }
     note(env, &mut change, text!("set aside"));
     write(env, &mut change)
@@ -52,6 +56,12 @@ pub fn set_aside(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
 pub fn set_again(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneError> {
     let _lock = lock(env)?;
     let mut change = in_time(env, prefix)?;
+    // All before the first is written, which may change those of later steps.
+    for step in 0..change.steps.len() {
+        let of = &change.steps[step];
+        is_unchanged(env, of, of.new.as_ref())
+            .or_else(|error| Err(undone(env, &mut change, step, error)?))?;
+    }
     forget_new(env, &mut change)?;
     for step in 0..change.steps.len() {
         env.observer.at(&Point::BeforeWrite(step))?;
@@ -69,13 +79,7 @@ fn forget_new(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
     write(env, change)
 }
 
-fn is_unchanged(
-    env: &mut Env<'_>,
-    change: &Change,
-    step: usize,
-    new: Option<&Saved>,
-) -> Result<(), HostError> {
-    let step = &change.steps[step];
+fn is_unchanged(env: &mut Env<'_>, step: &Step, new: Option<&Saved>) -> Result<(), HostError> {
     let now = env.host.read(&step.setting)?;
     let same = |new| same_value(new, &now) || now == step.old;
     match new.is_none_or(same) {

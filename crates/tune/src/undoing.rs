@@ -1,14 +1,14 @@
 //! Undoing of a Change that is kept or was interrupted: its files first, then its settings.
 
 use model::{
-    change::{Change, State},
+    change::{Change, Saved, State, Step},
     text,
     text::Text,
 };
 
 use crate::{
     Env,
-    error::{Left, Rollback, TuneError},
+    error::{HostError, Left, Rollback, TuneError},
     holds::{holds, is_booted_value},
     progress::{advance, note, undone_because, write},
     rollback::{journal, roll_back},
@@ -42,8 +42,13 @@ pub(crate) fn undo(env: &mut Env<'_>, change: &mut Change) -> Result<Rollback, T
         journal(env, change, State::Unpersisting, &mut mark)?;
     }
     let left = remove_all(env, change)?;
-    if !is_same_boot {
-        as_booted(env, change)?;
+    change.scope = scope;
+    for step in &mut change.steps {
+        let found = as_set_since(env, step, is_same_boot);
+        // What cannot be read keeps the values of the journal, which are those of this boot.
+        if !is_same_boot {
+            found?;
+        }
     }
     let mut rollback = roll_back(env, change)?;
     rollback.journal = rollback.journal.or(mark.journal);
@@ -96,26 +101,40 @@ pub(crate) fn rebooted(env: &mut Env<'_>, change: &mut Change) -> Result<(), Tun
     advance(env, change, State::RolledBack)
 }
 
-/// Prepares undoing settings made by files at this boot, which may not have had all of them. Its
-/// devices may have other numbers by now.
-fn as_booted(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
-    change.scope = env.host.scope()?;
-    for step in &mut change.steps {
-        step.link = match step.setting.device() {
-            Some(device) => env.host.link(device)?,
-            None => None,
-        };
-        // A present value was set by the files if it is the one they set.
-        let now = env.host.read(&step.setting)?;
-        if holds(&step.setting, &now) {
-            step.new = Some(now);
-            continue;
+/// Prepares undoing a setting that files have made: at this boot, which may not have had all of
+/// them, or again in the boot of the change. Its device may have another number by now.
+fn as_set_since(env: &mut Env<'_>, step: &mut Step, is_same_boot: bool) -> Result<(), HostError> {
+    let device = step.setting.device();
+    let link = device.map_or(Ok(None), |device| env.host.link(device))?;
+    let is_same_device = is_same_boot && link == step.link;
+    if let (true, false, Some(before)) = (is_same_boot, is_same_device, step.link) {
+        if link.is_none() || env.host.name(before)?.is_some() {
+            // Gone, or renamed.
+            return Ok(());
         }
-        if is_booted_value(&step.old, &now) {
-            step.old = now;
-        }
-        // Any other value is somebody else's.
-        step.new = Some(step.old.clone());
+        env.host.clear(&step.setting, before)?;
     }
+    step.link = link;
+    let now = env.host.read(&step.setting)?;
+    // A present value was set by the files if it is the one they set.
+    let is_set = match &step.new {
+        Some(new) if *new == now => return Ok(()),
+        Some(new) if is_same_device => is_booted_value(new, &now),
+        _ => holds(&step.setting, &now),
+    };
+    if is_set {
+        // A route is its owner's, who may have given it another next hop, and the undoing of a
+        // later step another MTU: no other value of it is somebody else's.
+        step.new = (!matches!(now, Saved::Route { .. })).then_some(now);
+        return Ok(());
+    }
+    if is_same_device {
+        return Ok(());
+    }
+    if is_booted_value(&step.old, &now) {
+        step.old = now;
+    }
+    // Any other value is somebody else's.
+    step.new = Some(step.old.clone());
     Ok(())
 }

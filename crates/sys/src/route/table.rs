@@ -8,7 +8,8 @@ use std::net::IpAddr;
 
 use crate::bytes;
 use crate::netlink::{
-    Attrs, Message, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, Netlink, NetlinkError,
+    Attrs, HEADER_LEN, Message, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, Netlink, NetlinkError,
+    align,
 };
 
 use super::{
@@ -21,7 +22,6 @@ const RTM_DELROUTE: u16 = 25;
 const RTA_PRIORITY: u16 = 6;
 const RTA_MULTIPATH: u16 = 9;
 const RTA_CACHEINFO: u16 = 12;
-const RTA_EXPIRES: u16 = 23;
 const RTA_NH_ID: u16 = 30;
 const RTN_UNICAST: u8 = 1;
 const RTPROT_STATIC: u8 = 4;
@@ -33,6 +33,9 @@ const SETTABLE_FLAGS: u32 = 2 | 4;
 /// Flag of a cached exception (include/uapi/linux/rtnetlink.h).
 const RTM_F_CLONED: u32 = 0x200;
 
+/// Lock of the congestion control.
+const CC_LOCK: u32 = 1 << RTAX_CC_ALGO;
+
 /// Number of the main table (`RT_TABLE_MAIN`).
 pub const MAIN: u32 = 254;
 
@@ -41,13 +44,16 @@ pub const MAIN: u32 = 254;
 pub struct Entry {
     /// `struct rtmsg` and its attributes, without those that the kernel only reports.
     bytes: Vec<u8>,
+    /// True if it was read with a time after which it expires, which the kernel only reports.
+    expires: bool,
 }
 
 impl Entry {
     /// An entry from bytes that [`Entry::bytes`] returned; `None` if they are not one.
     pub fn from_bytes(bytes: &[u8]) -> Option<Entry> {
         let entry = settable(bytes)?;
-        (entry.bytes == bytes).then_some(entry)
+        // Those of older programs may have flags of next hops.
+        (entry.bytes.len() == bytes.len()).then_some(entry)
     }
 
     /// Its bytes: `struct rtmsg` and attributes in the kernel's order and byte order.
@@ -77,9 +83,7 @@ impl Entry {
 
     /// Its metrics.
     pub fn metrics(&self) -> Metrics {
-        self.attr(RTA_METRICS)
-            .map(|m| metrics(m.nested()))
-            .unwrap_or_default()
+        metrics(self.metric_attrs())
     }
 
     /// Returns its origin (`RTPROT_*`): 2 is the kernel, 3 boot, 4 an administrator, 9 router
@@ -100,16 +104,26 @@ impl Entry {
         bytes::u8_at(&self.bytes, 7) == Some(RTN_UNICAST)
     }
 
-    /// Returns true if it expires.
+    /// Returns true if it expires. Its bytes do not tell.
     pub fn expires(&self) -> bool {
-        self.attr(RTA_EXPIRES).is_some()
+        self.expires
     }
 
     /// The entry with a congestion control; all other metrics are preserved, except a lock of the
     /// congestion control.
     #[must_use]
     pub fn with_congestion_control(&self, name: &str) -> Entry {
-        let old = self.attr(RTA_METRICS).map_or(&[][..], |m| m.payload);
+        self.with(Some(name), 0)
+    }
+
+    /// The entry with the congestion control of another one, if that has any, and its lock.
+    #[must_use]
+    pub fn with_congestion_control_of(&self, other: &Entry) -> Entry {
+        let name = other.metrics().congctl;
+        self.with(name.as_deref(), other.locks() & CC_LOCK)
+    }
+
+    fn with(&self, name: Option<&str>, lock: u32) -> Entry {
         let mut m = Message::new(0, 0);
         m.raw(self.head());
         for (kind, whole) in Attrs::after(&self.bytes, RTMSG_LEN).whole() {
@@ -118,27 +132,20 @@ impl Entry {
             }
         }
         m.nest(RTA_METRICS, |m| {
-            for (kind, whole) in Attrs::new(old).whole() {
-                match kind {
-                    RTAX_CC_ALGO => {}
-                    RTAX_LOCK => {
-                        let lock = bytes::u32_at(whole, 4).unwrap_or_default();
-                        match lock & !(1 << RTAX_CC_ALGO) {
-                            0 => {}
-                            rest => {
-                                m.u32(RTAX_LOCK, rest);
-                            }
-                        }
-                    }
-                    _ => {
-                        m.raw(whole);
-                    }
+            // A metric of 0 is none.
+            m.u32(RTAX_LOCK, self.locks() & !CC_LOCK | lock);
+            for (kind, whole) in self.metric_attrs().whole() {
+                if !matches!(kind, RTAX_LOCK | RTAX_CC_ALGO) {
+                    m.raw(whole);
                 }
             }
-            m.str(RTAX_CC_ALGO, name);
+            if let Some(name) = name {
+                m.str(RTAX_CC_ALGO, name);
+            }
         });
         Entry {
             bytes: m.payload().to_vec(),
+            ..*self
         }
     }
 
@@ -151,13 +158,25 @@ impl Entry {
         let mut m = Message::new(0, 0);
         m.raw(&head).ip(RTA_DST, address);
         for (kind, whole) in Attrs::after(&self.bytes, RTMSG_LEN).whole() {
-            if !matches!(kind, RTA_DST | RTA_EXPIRES) {
+            if kind != RTA_DST {
                 m.raw(whole);
             }
         }
         Entry {
             bytes: m.payload().to_vec(),
+            expires: false,
         }
+    }
+
+    fn metric_attrs(&self) -> Attrs<'_> {
+        let metrics = self.attr(RTA_METRICS);
+        metrics.map_or(Attrs::new(&[]), |metrics| metrics.nested())
+    }
+
+    /// Mask of the metrics that are locked.
+    fn locks(&self) -> u32 {
+        let locks = self.metric_attrs().get(RTAX_LOCK);
+        locks.and_then(|locks| locks.u32()).unwrap_or_default()
     }
 
     fn head(&self) -> &[u8] {
@@ -275,13 +294,38 @@ pub(crate) fn settable(payload: &[u8]) -> Option<Entry> {
     let mut m = Message::new(0, 0);
     m.raw(&head);
     for (kind, whole) in attrs.whole() {
-        if kind != RTA_CACHEINFO && !(by_object && described(kind)) {
-            m.raw(whole);
+        match kind {
+            RTA_CACHEINFO => {}
+            _ if by_object && described(kind) => {}
+            RTA_MULTIPATH => {
+                m.raw(&hops(whole));
+            }
+            _ => {
+                m.raw(whole);
+            }
         }
     }
+    // `rta_expires` of `struct rta_cacheinfo`; 0 is never (net/core/rtnetlink.c:
+    // `rtnl_put_cacheinfo`, Linux 7.2).
+    let cache = attrs.get(RTA_CACHEINFO);
+    let expires = cache.and_then(|cache| bytes::u32_at(cache.payload, 8));
     Some(Entry {
         bytes: m.payload().to_vec(),
+        expires: expires.is_some_and(|ticks| ticks != 0),
     })
+}
+
+/// Next hops (`struct rtnexthop`) with the flags that a request may have.
+fn hops(whole: &[u8]) -> Vec<u8> {
+    let mut hops = whole.to_vec();
+    let mut at = HEADER_LEN;
+    while let Some(len @ 1..) = bytes::u16_at(&hops, at) {
+        if let Some(flags) = hops.get_mut(at + 2) {
+            *flags &= SETTABLE_FLAGS as u8;
+        }
+        at += align(len.into());
+    }
+    hops
 }
 
 #[cfg(test)]

@@ -105,6 +105,11 @@ pub(super) fn restore(
     if hook(nl, index)?.is_some() {
         tc::delete(nl, index, Handle::CLSACT)?;
     }
+    clear(nl, index)
+}
+
+/// Removes the intermediate device, also of a device that is gone.
+pub(super) fn clear(nl: &mut Netlink, index: u32) -> Result<(), HostError> {
     if let Some(ifb) = intermediate(nl, index)? {
         link::delete(nl, ifb)?;
     }

@@ -13,6 +13,7 @@ use sys::{
     sysctl,
 };
 
+use super::route::is_advertised;
 use crate::error::{HostError, Refusal, RefusalReason};
 
 /// Below this MTU a device loses all IPv6 addresses, routes and parameters, of which only the
@@ -27,16 +28,24 @@ pub(super) fn read(nl: &mut Netlink, index: u32, device: &str) -> Result<Saved, 
     let links = link::list(nl)?;
     let own = links.iter().find(|l| l.index == index);
     let own = own.ok_or_else(|| HostError::NoDevice(device.to_owned()))?;
-    let mut routes: Vec<Blob> = table::entries(nl)?
-        .iter()
-        .filter(|entry| entry.link() == Some(index) && is_ipv6_with_mtu(entry))
-        .map(|entry| Blob(entry.bytes().to_vec()))
-        .collect();
+    let mut ipv6_bytes = ipv6_mtu(device);
+    let mut routes = Vec::new();
+    for entry in table::entries(nl)? {
+        if entry.link() != Some(index) || !is_ipv6_with_mtu(&entry) {
+            continue;
+        }
+        match is_advertised(&entry) {
+            // The next advertisement sets the MTU of its routes, but only if that of IPv6 differs
+            // (net/ipv6/ndisc.c: `ndisc_router_discovery`, Linux 7.2).
+            true => ipv6_bytes = None,
+            false => routes.push(Blob(entry.bytes().to_vec())),
+        }
+    }
     routes.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(Saved::Mtu {
         bytes: own.mtu,
         above: above(&links, index),
-        ipv6_bytes: ipv6_mtu(device),
+        ipv6_bytes,
         routes,
     })
 }
@@ -91,7 +100,8 @@ pub(super) fn restore(
     for route in routes {
         let entry = Entry::from_bytes(&route.0).ok_or_else(|| HostError::unusable(setting))?;
         // The kernel changes routes with the MTU of their device, and removes none.
-        let changed = now.iter().find(|now| is_same_route(now, &entry));
+        let mut present = now.iter().filter(|now| !is_advertised(now));
+        let changed = present.find(|now| is_same_route(now, &entry));
         if changed.is_some_and(|now| now.bytes() != entry.bytes()) {
             table::replace(nl, &entry)?;
         }

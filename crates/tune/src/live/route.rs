@@ -1,6 +1,7 @@
 //! Congestion control by route.
 //!
-//! The whole entry is written each time, because the kernel forgets every metric that is not.
+//! The whole entry is written each time, because the kernel forgets every metric that is not. Undone
+//! is the congestion control alone.
 
 use model::{
     change::{Blob, Saved, Setting},
@@ -38,13 +39,16 @@ pub(super) fn check(
     nl: &mut Netlink,
     setting: &Setting,
     to: Prefix,
+    in_table: Option<u32>,
     cc: &str,
-    old: &Saved,
 ) -> Result<Vec<Text>, Refusal> {
     parameter::available(setting, cc)?;
-    let (entry, own) = match old {
-        Saved::Route { entry } => (Entry::from_bytes(&entry.0), true),
-        _ => (covering(nl, setting, to)?, false),
+    // Not the one that was saved, whose bytes do not tell whether it expires.
+    let found = exact(nl, to, in_table).map_err(|error| Refusal::unreadable(setting, error))?;
+    let own = found.is_some();
+    let entry = match found {
+        Some(found) => Some(found),
+        None => covering(nl, setting, to)?,
     };
     let Some(entry) = entry else {
         return Err(Refusal::new(setting, RefusalReason::UnreadableRoute));
@@ -52,8 +56,7 @@ pub(super) fn check(
     if !entry.is_unicast() {
         return Err(Refusal::new(setting, RefusalReason::NoGateway));
     }
-    let managed = entry.protocol() == RA || entry.expires();
-    if managed && own {
+    if own && is_advertised(&entry) {
         return Err(Refusal::new(setting, RefusalReason::Advertised));
     }
     let mut notes = Vec::new();
@@ -109,8 +112,11 @@ pub(super) fn restore(
 ) -> Result<(), HostError> {
     match old {
         Saved::Route { entry } => {
-            let entry = Entry::from_bytes(&entry.0).ok_or_else(|| HostError::unusable(setting))?;
-            table::replace(nl, &entry)?;
+            let old = Entry::from_bytes(&entry.0).ok_or_else(|| HostError::unusable(setting))?;
+            // The next hop of another boot may be none of this one.
+            let now = exact(nl, to, in_table)?;
+            let entry = now.map(|now| now.with_congestion_control_of(&old));
+            table::replace(nl, &entry.unwrap_or(old))?;
         }
         Saved::NoRoute => {
             if let Some(own) = exact(nl, to, in_table)? {
@@ -120,6 +126,12 @@ pub(super) fn restore(
         _ => return Err(HostError::unusable(setting)),
     }
     Ok(())
+}
+
+/// Returns true if router advertisements write an entry: the kernel alone can set when it expires,
+/// and what they may rewrite.
+pub(super) fn is_advertised(entry: &Entry) -> bool {
+    entry.protocol() == RA || entry.expires()
 }
 
 /// The preferred entry with this destination.

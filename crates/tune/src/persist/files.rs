@@ -201,11 +201,16 @@ fn lines(all: impl IntoIterator<Item = String>) -> String {
     all.into_iter().map(|line| line + "\n").collect()
 }
 
+/// Removes the intermediate devices of devices that are gone.
+const NO_LEFTOVERS: &str = "for i in /sys/class/net/pt-ifb*; do grep -qx \"${i##*pt-ifb}\" \
+    /sys/class/net/*/ifindex || ip link del \"${i##*/}\"; done 2>/dev/null";
+
 /// The commands of a setting for a script that may run again: without a device, whenever any device
 /// comes up. A rule of nf_tables is added each time.
 fn repeatable(setting: &Setting) -> Vec<String> {
     let first = match setting {
         Setting::MssClamp { .. } => Some("nft delete table inet pathtwin 2>/dev/null || true"),
+        Setting::Ingress { .. } => Some(NO_LEFTOVERS),
         _ => None,
     };
     let first = first.map(str::to_owned).into_iter();

@@ -1,5 +1,7 @@
 //! Confirmations, deadlines, and drift.
 
+use model::change::SettingFile;
+
 use super::*;
 
 #[test]
@@ -237,6 +239,85 @@ fn a_kept_change_is_not_undone_for_others_below_a_pending_or_later_one() {
         undo_first(&first.id).unwrap().is_none(),
         "it is undone already"
     );
+}
+
+/// A command in another namespace kept a change without its drift, or undid it there.
+#[test]
+fn a_change_of_another_namespace_is_neither_confirmed_nor_undone_here() {
+    type Act<'a> = &'a dyn Fn(&mut Env<'_>) -> Result<(), TuneError>;
+    let world = World::new();
+    let plan = world.plan(NEW).unwrap();
+    world.apply(&plan, alive(), usize::MAX).unwrap();
+    *world.host.netns.borrow_mut() = 77;
+    let acts: [Act<'_>; 4] = [
+        &|env| confirm(env, None, &mut Reachable(true)).map(drop),
+        &|env| prolong(env, None, &mut Reachable(true), WINDOW).map(drop),
+        &|env| set_aside(env, None),
+        &|env| set_again(env, None),
+    ];
+    for is_late in [false, true] {
+        if is_late {
+            world.clock.sleep(WINDOW);
+        }
+        for act in acts {
+            let refused = world.with(&mut Unobserved, act);
+            assert!(
+                matches!(&refused, Err(TuneError::Elsewhere(id)) if *id == plan.id),
+                "{refused:?}"
+            );
+            assert_eq!(world.host.dump(), new_values());
+        }
+    }
+    assert_eq!(world.journal()[0].state, State::Applied);
+}
+
+/// The later one ended with its boot: the watch named it forever.
+#[test]
+fn a_later_change_that_a_reboot_undid_does_not_keep_one_in_files() {
+    let world = World::new();
+    let before = world.host.dump();
+    let mut kept = Vec::new();
+    for settings in [NEW, &[("net.b", "21")]] {
+        let plan = world.plan(settings).unwrap();
+        world.apply(&plan, alive(), usize::MAX).unwrap();
+        let confirmed = world.with(&mut Unobserved, |env| {
+            confirm(env, Some(plan.id.as_str()), &mut Reachable(true)).unwrap()
+        });
+        kept.push(confirmed.change);
+    }
+    let file = SettingFile {
+        path: world.folder.path().join("98.conf").display().to_string(),
+        text: "net.a = 10".to_owned(),
+        link: false,
+        executable: false,
+        part: false,
+        made_folders: 0,
+    };
+    std::fs::write(&file.path, &file.text).unwrap();
+    kept[0].state = State::Persisted;
+    kept[0].files = vec![file];
+    let folder = Folder::open(&world.journals()).unwrap();
+    folder.write(&kept[0]).unwrap();
+    let undo_first = || {
+        world.with(&mut Unobserved, |env| {
+            undo_kept(
+                env,
+                &kept[0].id,
+                model::text::Text::fixed("it no longer helps"),
+            )
+        })
+    };
+    let later = undo_first().unwrap_err();
+    assert!(matches!(later, TuneError::Overlaid { by, .. } if by == kept[1].id));
+    // The files set the values of the first one at the next boot.
+    *world.host.boot.borrow_mut() = "another".to_owned();
+    world.host.set("net.b", "20");
+    let rollback = undo_first().unwrap().unwrap();
+    assert!(
+        rollback.is_complete() && rollback.left.is_empty(),
+        "{rollback}"
+    );
+    assert_eq!(world.host.dump(), before);
 }
 
 /// The packaged watch runs as a user of its own, who may not read the journals: no drift was ever

@@ -22,6 +22,10 @@ impl Host for First {
         self.0.link(device)
     }
 
+    fn name(&mut self, link: u32) -> Result<Option<String>, HostError> {
+        self.0.name(link)
+    }
+
     fn read(&mut self, setting: &Setting) -> Result<Saved, HostError> {
         self.0.read(setting)
     }
@@ -44,5 +48,9 @@ impl Host for First {
 
     fn restore(&mut self, setting: &Setting, old: &Saved) -> Result<(), HostError> {
         self.0.restore(setting, old)
+    }
+
+    fn clear(&mut self, setting: &Setting, link: u32) -> Result<(), HostError> {
+        self.0.clear(setting, link)
     }
 }

@@ -94,3 +94,56 @@ fn devices_above_have_their_mtu_again() {
     assert!(rollback.is_complete(), "{rollback}");
     assert_eq!(show(), before);
 }
+
+/// They were taken for a failure, at each attempt again, though the MTU was back.
+#[test]
+fn an_mtu_is_undone_although_routes_and_devices_came_and_went() {
+    for event in [
+        "ip -6 route add fd0a::/32 via fd00::2 mtu 1350",
+        "ip -6 route del fd09::/32",
+        "echo 1 >/proc/sys/net/ipv6/conf/v0/disable_ipv6",
+        "ip link add link v0 name m0 type macvlan",
+        "ip link add link v0 name v0.7 type vlan id 7",
+        "ip link add b0 type bridge && ip link set v0 master b0",
+        "ip link del above",
+    ] {
+        if !scene() {
+            return;
+        }
+        sh("ip -6 addr add fd00::1/64 dev v0 nodad");
+        sh("ip -6 route add fd09::/32 via fd00::2 mtu 1450");
+        sh("ip link add link v0 name above type macvlan || ip link add above type dummy");
+        let rollback = applied(&[Setting::parse_mtu("v0=1400").unwrap()], || {
+            let happened = Command::new("sh").args(["-c", event]).status();
+            if !happened.unwrap().success() {
+                println!("skipped: this kernel cannot: {event}");
+            }
+        });
+        assert!(
+            rollback.is_complete() && rollback.left.is_empty(),
+            "{event}: {rollback}"
+        );
+        let link = sh("ip link show v0");
+        assert!(link.contains("mtu 1500"), "{event}: {link}");
+    }
+}
+
+/// A router's default route became one that stays without the router.
+#[test]
+fn a_route_of_router_advertisements_still_expires_after_an_mtu_is_undone() {
+    if !scene() {
+        return;
+    }
+    sh("ip -6 addr add fd00::1/64 dev v0 nodad");
+    sh("ip -6 route add default via fd00::2 proto ra metric 1024 mtu 1492 expires 600");
+    sh("ip -6 route add fd09::/32 via fd00::2 proto kernel mtu 1450 expires 600");
+    let show = || sh("ip -6 route show | grep expires");
+    assert_eq!(show().lines().count(), 2, "{}", show());
+    let rollback = applied(&[Setting::parse_mtu("v0=1400").unwrap()], || {
+        assert_eq!(show().matches("mtu 1400").count(), 2, "{}", show());
+    });
+    assert!(rollback.is_complete(), "{rollback}");
+    let link = sh("ip link show v0");
+    assert!(link.contains("mtu 1500"), "{link}");
+    assert_eq!(show().lines().count(), 2, "{}", sh("ip -6 route show"));
+}

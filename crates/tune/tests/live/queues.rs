@@ -118,6 +118,35 @@ fn a_shaper_of_received_packets_leaves_no_device_behind() {
     );
 }
 
+/// The guest's kernel has the intermediate device.
+#[test]
+fn the_shaper_of_a_device_that_is_gone_goes_too_in_the_guest() {
+    in_guest("queues::the_shaper_of_a_device_that_is_gone_goes_too");
+}
+
+/// Its intermediate device stayed, and refused a shaper for the next device of that number.
+#[test]
+fn the_shaper_of_a_device_that_is_gone_goes_too() {
+    let again = "ip link del v0 && ip link add v0 type veth peer name v1";
+    for event in ["ip link del v0", again] {
+        if !scene() {
+            return;
+        }
+        let setting = Setting::parse_shape_ingress("v0=30mbit fq").unwrap();
+        if let Err(error) = planned(std::slice::from_ref(&setting)) {
+            println!("skipped: {error}");
+            return;
+        }
+        let rollback = applied(&[setting], || {
+            assert!(sh("ip link show").contains("pt-ifb"));
+            sh(event);
+        });
+        assert_eq!(rollback.left.len(), 1, "{rollback}");
+        let links = sh("ip link show");
+        assert!(!links.contains("pt-ifb"), "{event}: {links}");
+    }
+}
+
 /// dualpi2 does not accept the options that it reports unless they are marked as nested. A change
 /// that replaced it could once be neither undone nor kept.
 #[test]

@@ -2,7 +2,7 @@
 
 use std::net::UdpSocket;
 
-use super::*;
+use super::{system::System, *};
 
 /// `ip route change … congctl X` drops all other metrics.
 #[test]
@@ -42,6 +42,53 @@ fn a_route_that_its_owner_rewrites_while_the_change_is_pending_is_left_to_the_ow
         sh(&format!("ip route replace {renewed}"));
     });
     assert_eq!(rollback.left.len(), 1, "{rollback}");
+    assert_eq!(show(), renewed);
+}
+
+/// The kernel reports the time of an IPv6 route among what cannot be set.
+#[test]
+fn a_route_that_expires_is_refused() {
+    if !scene() {
+        return;
+    }
+    sh("ip -6 addr add fd00::1/64 dev v0 nodad");
+    sh("ip -6 route add fd09::/32 via fd00::2 expires 600");
+    let why = refused(cc("reno", "route:fd09::/32"));
+    assert!(matches!(why.reason, RefusalReason::Advertised), "{why}");
+}
+
+/// The route of the earlier boot returned with the old congestion control.
+#[test]
+fn undoing_a_routes_congestion_control_after_a_boot_keeps_the_route_of_this_boot() {
+    let name = "undoing_a_routes_congestion_control_after_a_boot_keeps_the_route_of_this_boot";
+    let Some(mut system) = System::new(&format!("routes::{name}"), "etc/systemd/system/x") else {
+        return;
+    };
+    let show = || sh("ip route show 10.9.0.0/16").trim().to_owned();
+    let line = |via: &str| {
+        sh("ip link set v0 up && ip addr add 10.1.0.1/24 dev v0");
+        sh(&format!("ip route add 10.9.0.0/16 via {via} mtu 1400"));
+    };
+    line("10.1.0.2");
+    let change = system.kept(&[cc("reno", "route:10.9.0.0/16")]);
+    system.boot();
+    line("10.1.0.3");
+    let before = show();
+    let script = change.files.iter().find(|file| file.executable).unwrap();
+    sh(&format!("sh {}", script.path));
+    assert!(show().contains("congctl reno"), "{}", show());
+    system.undone(&change);
+    assert_eq!(show(), before);
+
+    // So in one boot, if the script ran again on another route.
+    let change = system.kept(&[cc("reno", "route:10.9.0.0/16")]);
+    let renewed = "10.9.0.0/16 via 10.1.0.4 dev v0 mtu 1300";
+    sh(&format!("ip route replace {renewed}"));
+    let script = change.files.iter().find(|file| file.executable).unwrap();
+    sh(&format!("sh {}", script.path));
+    let found = system.env(tune::pending).unwrap();
+    assert!(found.compared.drifted.is_empty(), "{found:?}");
+    system.undone(&change);
     assert_eq!(show(), renewed);
 }
 

@@ -84,6 +84,45 @@ fn a_device_that_was_replaced_meanwhile_is_not_touched() {
     assert!(sh("ip link show v0").contains("mtu 1234"));
 }
 
+/// It was said to be gone, and the change to be undone.
+#[test]
+fn a_device_that_was_renamed_meanwhile_has_its_old_values_again() {
+    let rename = |from: &str, to: &str| {
+        sh(&format!(
+            "ip link set {from} down && ip link set {from} name {to} && ip link set {to} up"
+        ));
+    };
+    let show = |device: &str| {
+        let link = format!(r"ip -o link show {device} | grep -o 'mtu [0-9]*\|qlen [0-9]*'");
+        let queue = format!("tc qdisc show dev {device} | sed 's/ dev [^ ]*//'");
+        sh(&format!("{link}; {queue}"))
+    };
+    for is_taken in [false, true] {
+        if !scene() {
+            return;
+        }
+        let before = show("v0");
+        let settings = [
+            Setting::parse_mtu("v0=1400").unwrap(),
+            Setting::parse_queue("v0=pfifo limit=5").unwrap(),
+            Setting::parse_queue_length("v0=77").unwrap(),
+        ];
+        let rollback = applied(&settings, || {
+            rename("v0", "w0");
+            if is_taken {
+                sh("ip link add v0 mtu 1234 type veth peer name v9");
+            }
+            assert_ne!(show("w0"), before);
+        });
+        assert!(
+            rollback.is_complete() && rollback.left.is_empty(),
+            "{rollback}"
+        );
+        assert_eq!(show("w0"), before);
+        assert!(!is_taken || show("v0").contains("mtu 1234"));
+    }
+}
+
 #[test]
 fn a_value_that_the_kernel_refuses_undoes_the_steps_before_it() {
     if !scene() {

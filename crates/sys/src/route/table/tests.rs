@@ -55,6 +55,36 @@ fn a_congestion_control_keeps_all_other_metrics_of_the_route() {
 }
 
 #[test]
+fn the_congestion_control_of_another_entry_is_all_that_is_taken_of_it() {
+    let Some(ns) = netns() else { return };
+    let mut nl = ns.route().unwrap();
+    let before = scene(&mut nl);
+    let set = |nl: &mut Netlink, lock: u32, mtu: u32| {
+        let mut m = Message::new(RTM_NEWROUTE, NLM_F_REPLACE);
+        m.raw(before.bytes()).nest(RTA_METRICS, |m| {
+            m.u32(RTAX_LOCK, lock).u32(2, mtu).str(RTAX_CC_ALGO, "reno");
+        });
+        nl.request(&mut m, "set metrics").unwrap();
+        entry_for(nl, ip("10.9.7.7")).unwrap()
+    };
+    let locked = set(&mut nl, 1 << RTAX_CC_ALGO, 1300);
+    let other = set(&mut nl, 1 << 2, 1200);
+    for (of, expected) in [(&before, None), (&locked, Some("reno"))] {
+        replace(&mut nl, &other.with_congestion_control_of(of)).unwrap();
+        let now = entry_for(&mut nl, ip("10.9.7.7")).unwrap();
+        assert_eq!(now.metrics().congctl.as_deref(), expected);
+        assert_eq!(now.metrics().mtu, Some(1200));
+        let lock = expected.map_or(0, |_| CC_LOCK);
+        assert_eq!(now.locks(), 1 << 2 | lock);
+    }
+    let plain = entry_for(&mut nl, ip("10.1.2.9")).unwrap();
+    replace(&mut nl, &plain.with_congestion_control("reno")).unwrap();
+    let set = entry_for(&mut nl, ip("10.1.2.9")).unwrap();
+    replace(&mut nl, &set.with_congestion_control_of(&plain)).unwrap();
+    assert_eq!(entry_for(&mut nl, ip("10.1.2.9")).unwrap(), plain);
+}
+
+#[test]
 fn a_more_specific_route_has_the_next_hop_and_metrics_of_the_one_it_comes_from() {
     let Some(ns) = netns() else { return };
     let mut nl = ns.route().unwrap();
@@ -71,6 +101,38 @@ fn a_more_specific_route_has_the_next_hop_and_metrics_of_the_one_it_comes_from()
     );
     delete(&mut nl, &narrow).unwrap();
     assert_eq!(entry_for(&mut nl, ip("10.9.1.1")).unwrap(), before);
+}
+
+/// The kernel reports flags of next hops that it refuses in requests.
+#[test]
+fn an_entry_over_two_links_of_which_one_is_down_can_be_replaced() {
+    let Some(ns) = netns() else { return };
+    let mut nl = ns.route().unwrap();
+    scene(&mut nl);
+    link::create_veth(&mut nl, &NewLink::named("b0"), &NewLink::named("b1")).unwrap();
+    for name in ["b0", "b1"] {
+        let index = link::index(&mut nl, name).unwrap();
+        link::set_up(&mut nl, index).unwrap();
+    }
+    let [a0, b0, b1] = ["a0", "b0", "b1"].map(|name| link::index(&mut nl, name).unwrap());
+    link::add_address(&mut nl, b0, ip("10.2.2.3"), 24).unwrap();
+    let mut m = Message::new(RTM_NEWROUTE, NLM_F_CREATE);
+    m.raw(&[libc::AF_INET as u8, 16, 0, 0, 254, RTPROT_STATIC, 0, 1]);
+    m.raw(&[0; 4])
+        .ip(RTA_DST, ip("10.8.0.0"))
+        .nest(RTA_MULTIPATH, |m| {
+            for (link, via) in [(a0, "10.1.2.1"), (b0, "10.2.2.1")] {
+                // `struct rtnexthop` of 8 bytes and a gateway of 8.
+                m.raw(&[16, 0, 0, 0]).raw(&link.to_ne_bytes());
+                m.ip(RTA_GATEWAY, ip(via));
+            }
+        });
+    nl.request(&mut m, "add a route over two links").unwrap();
+    let both = entry_for(&mut nl, ip("10.8.7.7")).unwrap();
+    link::set_down(&mut nl, b1).unwrap();
+    let one = entry_for(&mut nl, ip("10.8.7.7")).unwrap();
+    assert_eq!(one, both);
+    replace(&mut nl, &one.with_congestion_control("reno")).unwrap();
 }
 
 #[test]
