@@ -49,6 +49,9 @@ def kill_task_of_seed():
                 above = parent(above)
         except OSError:
             continue
+        # A guest whose task has just ended has none above it; 0 would be this whole group.
+        if above <= 1:
+            continue
         kill(above)
         print(f"chaos: killed the task of seed {seed}", flush=True)
 

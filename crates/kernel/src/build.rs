@@ -1,7 +1,6 @@
 //! Builds: from a source to an installed image.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::cache::{Cache, Lock};
@@ -34,8 +33,8 @@ pub struct BuildOptions {
     pub untested: bool,
     /// Search for a newer source and build even if there is already an image.
     pub force: bool,
-    /// Set it to stop the build.
-    pub cancel: Option<Arc<AtomicBool>>,
+    /// Becomes true when the user stops the build.
+    pub cancel: Option<&'static AtomicBool>,
 }
 
 /// The result of a build or an import.
@@ -97,7 +96,7 @@ pub(super) fn build_in(
     }
     tools::check(kind, config::has_modules(config))?;
     cache.create()?;
-    let lock = lock(cache, options.cancel.as_deref(), report)?;
+    let lock = lock(cache, options.cancel, report)?;
     // The previous holder of the lock may have built this one.
     if any_will_do && let Some(image) = up_to_date(cache, config, series) {
         return Ok(Built::known(image));
@@ -105,7 +104,7 @@ pub(super) fn build_in(
     let mut builder = Builder {
         cache,
         lock: &lock,
-        runner: Runner::new(cache.log(), options.cancel.clone())?,
+        runner: Runner::new(cache.log(), options.cancel)?,
         toolchain: Toolchain::installed()?,
         config,
         series,
@@ -113,14 +112,14 @@ pub(super) fn build_in(
         trial,
         report,
     };
-    match &options.source {
-        Some(path) => {
-            report_stage(builder.report, Stage::Fetch, &path.to_string_lossy());
-            let scratch = cache.scratch(&lock)?;
-            builder.build(&source::open(path, kind, None)?, scratch.path())
-        }
+    let built = match &options.source {
+        Some(path) => builder.build_given(path, kind),
         None => builder.build_best(options.untested),
+    };
+    if built.is_err() {
+        builder.runner.check_cancelled()?;
     }
+    built
 }
 
 /// Waits for the lock of a cache, and reports that it does.
@@ -148,6 +147,12 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
+    fn build_given(&mut self, path: &Path, kind: SourceKind) -> Result<Built, KernelError> {
+        report_stage(self.report, Stage::Fetch, &path.to_string_lossy());
+        let scratch = self.cache.scratch(self.lock)?;
+        self.build(&source::open(path, kind, None)?, scratch.path())
+    }
+
     /// Builds the best source that can be downloaded and whose image boots here: the pinned one, or
     /// else the best that an archive offers; of a series, the newest.
     fn build_best(&mut self, untested: bool) -> Result<Built, KernelError> {
@@ -185,9 +190,10 @@ impl Builder<'_> {
                     built.notes.extend(rejected.map(Note::NotUsed));
                     return Ok(Some(built));
                 }
-                Err(KernelError::Cancelled) => return Err(KernelError::Cancelled),
-                // Nothing of this one was installed: the next one is tried.
+                // Nothing of this one was installed: the next one is tried, unless the user stopped
+                // it. Programs of the build get the terminal's Ctrl-C, too, and fail.
                 Err(error) => {
+                    self.runner.check_cancelled()?;
                     let (place, package) = candidate.describe();
                     let error = Box::new(error);
                     search.reject(&place, RejectionReason::Build { package, error });

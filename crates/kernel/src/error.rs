@@ -184,7 +184,7 @@ impl fmt::Display for Rejection {
 
 impl KernelError {
     /// Exit code of a command that ends with this error: 2 usage error, 3 the environment lacks
-    /// something, 4 a run failed.
+    /// something, 4 a run failed, 130 the user stopped it.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::BadSource { .. } => 2,
@@ -197,11 +197,8 @@ impl KernelError {
             | Self::NoCache
             | Self::NoSource(_)
             | Self::Trial { .. } => 3,
-            Self::Patch { .. }
-            | Self::Config { .. }
-            | Self::Step { .. }
-            | Self::Cancelled
-            | Self::Io { .. } => 4,
+            Self::Patch { .. } | Self::Config { .. } | Self::Step { .. } | Self::Io { .. } => 4,
+            Self::Cancelled => 130,
         }
     }
 

@@ -4,7 +4,6 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::{Context as _, KernelError, StepEnd};
@@ -16,19 +15,22 @@ const TAIL_LINES: usize = 15;
 #[derive(Debug)]
 pub(super) struct Runner {
     log: PathBuf,
-    cancel: Option<Arc<AtomicBool>>,
+    cancel: Option<&'static AtomicBool>,
 }
 
 impl Runner {
     /// Starts a new log.
-    pub(super) fn new(log: PathBuf, cancel: Option<Arc<AtomicBool>>) -> Result<Self, KernelError> {
+    pub(super) fn new(
+        log: PathBuf,
+        cancel: Option<&'static AtomicBool>,
+    ) -> Result<Self, KernelError> {
         File::create(&log).on("write", &log)?;
         Ok(Self { log, cancel })
     }
 
     /// Fails after the user requested to stop.
     pub(super) fn check_cancelled(&self) -> Result<(), KernelError> {
-        match &self.cancel {
+        match self.cancel {
             Some(flag) if flag.load(Ordering::Relaxed) => Err(KernelError::Cancelled),
             _ => Ok(()),
         }
@@ -237,14 +239,14 @@ mod tests {
 
     #[test]
     fn a_request_to_stop_ends_the_program() {
+        static FLAG: AtomicBool = AtomicBool::new(false);
         let dir = tempfile::tempdir().unwrap();
-        let flag = Arc::new(AtomicBool::new(false));
-        let runner = Runner::new(dir.path().join("log"), Some(flag.clone())).unwrap();
+        let runner = Runner::new(dir.path().join("log"), Some(&FLAG)).unwrap();
         let result = runner.lines(
             "waiting",
             plain("sh").args(["-c", "echo up; exec sleep 60"]),
             &mut |_| {
-                flag.store(true, Ordering::Relaxed);
+                FLAG.store(true, Ordering::Relaxed);
             },
         );
         assert!(matches!(result, Err(KernelError::Cancelled)), "{result:?}");

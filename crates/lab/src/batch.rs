@@ -16,6 +16,7 @@ mod script;
 mod slurm;
 
 use std::{
+    collections::BTreeMap,
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -25,7 +26,10 @@ use std::{
 use model::{cell::Cell, spec::NamedFile, units::Seed};
 use sys::files::{Existing, Readers};
 
-use crate::{LabError, guest, segment::file::Sweep};
+use crate::{
+    LabError, guest,
+    segment::{TaskId, file::Sweep},
+};
 pub use cost::estimate;
 pub use error::{BatchError, OptionError};
 pub use files::Files;
@@ -90,7 +94,7 @@ pub struct GivenUp {
     pub cell: usize,
     /// Its seed.
     pub seed: Seed,
-    /// Failed attempts.
+    /// Failed attempts; of a cell that was never run, submissions without a row.
     pub attempts: u32,
     /// Last messages of its last task.
     pub messages: String,
@@ -197,9 +201,10 @@ impl Batch<'_> {
             let folder = self.files.results().to_owned();
             return Err(BatchError::OtherRun { what, folder }.into());
         }
-        let active = scheduler.active(&latest.name)?;
+        let active = scheduler.active(&latest.name, latest.job.as_deref())?;
         if !active.is_empty() {
-            let job = active.job.clone().or(latest.job.clone());
+            // As sbatch named it, with the cluster.
+            let job = latest.job.clone().or(active.job.clone());
             let round = Round { job, ..latest };
             on(Event::Found(&round));
             return Ok(Some(round));
@@ -210,7 +215,7 @@ impl Batch<'_> {
         let mut round = latest;
         round.note(&self.files.left(&round)?);
         let again = Round {
-            attempts: round.attempts.into_iter().map(first_attempt).collect(),
+            attempts: round.attempts.into_iter().map(forgiven).collect(),
             barren: 0,
             ..round
         };
@@ -278,7 +283,7 @@ impl Batch<'_> {
         let mut interval = pace.first;
         let mut silent: Option<Instant> = None;
         loop {
-            match scheduler.active(&round.name) {
+            match scheduler.active(&round.name, round.job.as_deref()) {
                 Ok(active) if active.is_empty() => return Ok(()),
                 Ok(active) => {
                     silent = None;
@@ -318,32 +323,36 @@ impl Batch<'_> {
             return Ok(Vec::new());
         };
         let completed = self.files.completed(0..last.number + 1)?;
+        // If no cell was run, the messages of the tasks say why.
+        let tasks = last.tasks.iter().enumerate();
+        let tasks: BTreeMap<usize, TaskId> = tasks
+            .filter_map(|(number, cells)| Some((*cells.first()?, last.task(number))))
+            .collect();
         let open = self.cells.iter().enumerate();
         Ok(open
             .filter(|(index, _)| !completed.contains(index))
             .map(|(index, cell)| {
                 let attempts = last.attempts.get(&index);
-                let log = |a: &Attempts| {
-                    let task = a.last.task.to_string();
-                    self.files.log(a.last.round, &task)
-                };
+                let task = attempts.map(|a| a.last).or(tasks.get(&index).copied());
+                let count = attempts.map_or(0, |a| a.count);
+                let log = |task: TaskId| self.files.log(task.round, &task.task.to_string());
                 GivenUp {
                     cell: index,
                     seed: cell.seed,
-                    attempts: attempts.map_or(0, |a| a.count),
-                    messages: attempts.map_or_else(String::new, |a| guest::tail(&log(a))),
+                    attempts: if count == 0 { last.barren } else { count },
+                    messages: task.map_or_else(String::new, |task| guest::tail(&log(task))),
                 }
             })
             .collect())
     }
 }
 
-/// An attempt of an earlier start of the program: it is tried alone, as often as a new one.
-fn first_attempt((cell, attempts): (usize, Attempts)) -> (usize, Attempts) {
+/// The attempts of an earlier start of the program: the cell is tried alone, as often as a new one.
+fn forgiven((cell, attempts): (usize, Attempts)) -> (usize, Attempts) {
     (
         cell,
         Attempts {
-            count: 1,
+            count: 0,
             ..attempts
         },
     )
@@ -362,7 +371,7 @@ fn submit(
             Ok(job) => return Ok(job),
             Err(error) => error,
         };
-        if let Ok(Active { job: Some(job), .. }) = scheduler.active(array.name) {
+        if let Ok(Active { job: Some(job), .. }) = scheduler.active(array.name, None) {
             return Ok(job);
         }
         if tries == SUBMISSIONS || pause(pace.first * 2, stop) {

@@ -26,7 +26,7 @@ const FOLDERS: [&str; 6] = [
 /// known features is checked when it runs.
 pub(crate) fn cells(images: &Images, cells: &[Cell]) -> Result<(), LabError> {
     for cell in cells {
-        let image = images.of(cell.kernel.as_ref())?;
+        let image = images.of(cell.kernel.as_ref())?.image;
         let ends = [Side::Near, Side::Far].map(|side| cell.ends.end(side).cc.as_str());
         let loads = std::iter::once(&cell.traffic).chain(&cell.cross);
         let names = ends

@@ -116,6 +116,10 @@ pub enum LabError {
     #[error("cannot start {program}: {1}; is it a User Mode Linux kernel with permission to execute?",
         program = .0.display())]
     Start(PathBuf, io::Error),
+    /// The kernel image is no longer the one whose hash names the results.
+    #[error("the kernel image {} was replaced or changed while guests used it: start again for results of the new one",
+        .0.display())]
+    ImageReplaced(PathBuf),
     /// The guest ended without a result.
     #[error("the guest ended without a result ({how}); the end of its console:\n{console}")]
     NoResult {

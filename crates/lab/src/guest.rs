@@ -14,13 +14,13 @@ use model::{
     units::Seed,
 };
 
-use crate::{LabError, mappings::Mappings, sandbox::Sandbox};
+use crate::{LabError, images::Known, mappings::Mappings, sandbox::Sandbox};
 
 /// Parameters of a guest's boot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Boot<'a> {
     /// The kernel image.
-    pub kernel: &'a Path,
+    pub kernel: &'a Known,
     /// How it runs programs.
     pub mode: Mode,
     /// Its folders.
@@ -130,7 +130,8 @@ pub(crate) fn run(
     let errors = output
         .try_clone()
         .map_err(LabError::file("use", &console))?;
-    let mut command = Command::new(boot.kernel);
+    let kernel = &boot.kernel.image.path;
+    let mut command = Command::new(kernel);
     command
         .args(boot.mode.argument())
         .args(arguments)
@@ -152,13 +153,13 @@ pub(crate) fn run(
     let started = Instant::now();
     let child = command
         .spawn()
-        .map_err(|e| LabError::Start(boot.kernel.to_owned(), e))?;
+        .map_err(|e| LabError::Start(kernel.clone(), e))?;
     let mut mappings = Mappings::new(started);
     let end = wait(
         child.id(),
         boot.wall_limit,
         boot.stop,
-        boot.kernel,
+        kernel,
         &console,
         || mappings.check(Instant::now(), child.id()),
     )?;

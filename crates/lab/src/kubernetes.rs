@@ -153,6 +153,15 @@ impl Job<'_> {
         })
     }
 
+    /// The name of the rows as an argument, since by default it is that of the spec's file, which
+    /// has another one in a pod. Quoted, so that digits are a name.
+    fn name_of_rows(&self) -> Vec<String> {
+        let cells = self.cells.iter().take(1);
+        cells
+            .flat_map(|cell| ["--set".to_owned(), format!("name=\"{}\"", cell.name)])
+            .collect()
+    }
+
     fn container(&self) -> Value {
         // The arguments are passed as $1, $2, …, so that the shell does not interpret them.
         let command = format!(
@@ -161,6 +170,7 @@ impl Job<'_> {
             self.segments
         );
         let mut arguments = vec!["-c".to_owned(), command, "segment".to_owned()];
+        arguments.extend(self.name_of_rows());
         arguments.extend(self.arguments.iter().cloned());
         let guest = self.cells.iter().map(memory_mb).max().unwrap_or(0);
         json!({
@@ -264,8 +274,51 @@ mod tests {
         let message = std::fs::read_to_string(message).unwrap();
         let message: Vec<_> = message.lines().collect();
         assert_eq!(message[..3], ["lab", "run", "/spec/spec.toml"]);
-        assert_eq!(message[3..5], given);
-        assert_eq!(message[5..8], ["--segment", "7/7", "--out"]);
+        assert_eq!(message[3..5], ["--set", "name=\"spec\""]);
+        assert_eq!(message[5..7], given);
+        assert_eq!(message[7..10], ["--segment", "7/7", "--out"]);
+    }
+
+    /// In a pod its file is `spec.toml`.
+    #[test]
+    fn rows_of_a_spec_without_a_name_have_the_name_of_its_file_in_pods_too() {
+        let text = "[path]\nrtt = \"10ms\"\n";
+        for (file, given) in [
+            ("sweep.toml", vec![]),
+            ("2026.toml", vec![]),
+            ("sweep.toml", vec!["path.rtt=20ms", "name=other"]),
+        ] {
+            let set_all = |file: &str, settings: &[&str]| {
+                let mut spec = Spec::parse(file, text).unwrap();
+                for setting in settings {
+                    let (key, value) = setting.split_once('=').unwrap();
+                    spec.set(key, value).unwrap();
+                }
+                spec.cells().unwrap()
+            };
+            let cells = set_all(file, &given);
+            let arguments: Vec<String> = given
+                .iter()
+                .flat_map(|set| ["--set", set])
+                .map(str::to_owned)
+                .collect();
+            let container = Job {
+                name: &"sweep".parse().unwrap(),
+                image: "i",
+                claim: &"results".parse().unwrap(),
+                segments: 1,
+                parallel: 1,
+                spec: text,
+                named: &[],
+                cells: &cells,
+                arguments: &arguments,
+            }
+            .container();
+            let passed = container["args"].as_array().unwrap();
+            let passed: Vec<_> = passed[3..].iter().map(|a| a.as_str().unwrap()).collect();
+            let settings: Vec<_> = passed.iter().copied().filter(|a| *a != "--set").collect();
+            assert_eq!(set_all("/spec/spec.toml", &settings), cells, "{passed:?}");
+        }
     }
 
     #[test]

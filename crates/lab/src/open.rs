@@ -115,7 +115,7 @@ impl Lab {
             false => config.jobs.unwrap_or(all),
         };
         Ok(Self {
-            images: image.map(Images::new),
+            images: image.map(Images::new).transpose()?,
             guest_hash: blake3::hash(&program),
             sandbox: Sandbox::new(&guest)?,
             program: guest,
@@ -232,13 +232,13 @@ impl Lab {
             let artifacts = native::run(host, job);
             return fresh(artifacts.and_then(|artifacts| job.result(artifacts)));
         };
-        let image = match images.of(job.kernel()) {
-            Ok(image) => image,
+        let known = match images.of(job.kernel()) {
+            Ok(known) => known,
             Err(error) => return fresh(Err(error)),
         };
         let boot = Boot {
-            kernel: &image.path,
-            mode: Mode::of(&image, self.seccomp),
+            kernel: &known,
+            mode: Mode::of(&known.image, self.seccomp),
             sandbox: &self.sandbox,
             wall_limit: self.wall_limit,
             stop,
@@ -248,7 +248,7 @@ impl Lab {
             let artifacts = run_guest(boot, job);
             return fresh(artifacts.and_then(|artifacts| job.result(artifacts)));
         };
-        match cache.key(job, &image.sha256) {
+        match cache.key(job, &known.image.sha256) {
             Ok(key) => cached_or_run(cache, &key, boot, job),
             Err(error) => fresh(Err(error)),
         }
@@ -298,6 +298,8 @@ fn run_guest<J: Job>(boot: Boot<'_>, job: &J) -> Result<Artifacts, LabError> {
     let folder = boot.sandbox.cell_folder()?;
     let artifacts = in_folder(boot, job, &folder);
     boot.sandbox.remove(&folder);
+    // Not a result of another image under the key of this one.
+    boot.kernel.check()?;
     artifacts
 }
 

@@ -54,8 +54,8 @@ pub struct Outcome {
 /// cells. `stop` is set if the file cannot be written.
 ///
 /// # Errors
-/// The file cannot be read or written, it exists although `resume` is false, or it belongs to
-/// another spec, kernel image or guest program.
+/// The file cannot be read or written, it exists although `resume` is false, it belongs to another
+/// spec, kernel image or guest program, or another run of the part has replaced it.
 pub fn run(
     lab: &Lab,
     task: Task<'_>,
@@ -78,13 +78,15 @@ pub fn run(
         }
     });
     match write_error {
-        Some(error) => Err(error),
-        None => Ok(Outcome {
-            completed: all.iter().filter(|i| file.has(**i)).count(),
-            cells: all.len(),
-            rows: file.into_rows(),
-        }),
+        Some(error) => return Err(error),
+        // Another start may have replaced the file between its last line and now.
+        None => file.check()?,
     }
+    Ok(Outcome {
+        completed: all.iter().filter(|i| file.has(**i)).count(),
+        cells: all.len(),
+        rows: file.into_rows(),
+    })
 }
 
 #[cfg(test)]

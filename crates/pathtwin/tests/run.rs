@@ -311,6 +311,60 @@ fn the_document_and_the_kept_folder_hold_the_same_rows() {
     }
 }
 
+/// Bug: the rows of a run were printed after its folder was written, so an error there took them.
+#[test]
+fn rows_are_printed_though_their_folder_cannot_be_written() {
+    let (folder, path) = spec(PLAIN);
+    let out = folder.path().join("out");
+    std::fs::create_dir(&out).expect("make a folder");
+    std::fs::write(out.join("0000"), "in the way").expect("write a file");
+    let output = pathtwin()
+        .args(["lab", "run", "--output", "jsonl", "--out"])
+        .arg(&out)
+        .arg(&path)
+        .output()
+        .expect("run pathtwin");
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{message}");
+    assert!(message.contains("0000"), "{message}");
+    assert_eq!(text(&output.stdout).lines().count(), 1, "{message}");
+}
+
+/// Bug: `--out` was first looked at when all cells had been run.
+#[test]
+fn a_folder_that_cannot_be_written_is_refused_before_cells_are_run() {
+    let (folder, path) = spec(PLAIN);
+    let file = folder.path().join("file");
+    std::fs::write(&file, "no folder").expect("write a file");
+    let output = pathtwin()
+        .args(["lab", "run", "--out"])
+        .arg(file.join("out"))
+        .arg(&path)
+        .output()
+        .expect("run pathtwin");
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(text(&output.stdout).is_empty(), "{message}");
+}
+
+/// Bug: a cell's folder kept the error of a run before the one whose results are in it.
+#[test]
+fn a_kept_folder_has_no_error_of_an_earlier_run() {
+    let (folder, path) = spec(PLAIN);
+    let out = folder.path().join("out");
+    let cell = out.join("0000");
+    std::fs::create_dir_all(&cell).expect("make a folder");
+    std::fs::write(cell.join("error.txt"), "an earlier run").expect("write a file");
+    let output = pathtwin()
+        .args(["lab", "run", "--out"])
+        .arg(&out)
+        .arg(&path)
+        .output()
+        .expect("run pathtwin");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(!cell.join("error.txt").exists() && cell.join("output.json").exists());
+}
+
 #[test]
 fn competing_traffic_has_separate_rows() {
     let (_folder, path) = spec(&format!(

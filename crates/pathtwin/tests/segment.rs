@@ -4,7 +4,11 @@
 
 mod common;
 
-use std::{path::Path, process::Output};
+use std::{
+    path::Path,
+    process::{Output, Stdio},
+    time::Duration,
+};
 
 use common::{parse, pathtwin, rows, spec, text};
 use serde_json::Value;
@@ -110,6 +114,38 @@ fn a_segment_that_was_killed_is_resumed_and_a_missing_one_is_named() {
     assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed.stderr));
     let again = gather(&[&place("a"), &place("b")]);
     assert_eq!(text(&again.stdout), text(&whole.stdout));
+}
+
+/// As by a second `--resume` of the segment, which continues in a new file.
+#[test]
+fn a_segment_whose_file_was_replaced_is_not_reported_as_complete() {
+    let (folder, path) = spec(SWEEP);
+    let out = folder.path().join("out");
+    let file = out.join("segment-1-of-1.jsonl");
+    let mut run = pathtwin()
+        .args(["lab", "run", "--segment", "1/1", "--no-cache", "--jobs=1"])
+        .arg(&path)
+        .arg("--out")
+        .arg(&out)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("run pathtwin");
+    while !file.exists() && run.try_wait().expect("look at pathtwin").is_none() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let other = out.join("other");
+    std::fs::copy(&file, &other).expect("copy the file");
+    std::fs::rename(&other, &file).expect("replace the file");
+    let output = run.wait_with_output().expect("wait for pathtwin");
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    let message = text(&output.stderr);
+    assert!(message.contains("was replaced"), "{message}");
+    assert!(!message.contains("of the 6 cells"), "{message}");
+    let resumed = segment(&path, "1/1", &out, &["--resume", "--no-cache"]);
+    assert!(resumed.status.success(), "{}", text(&resumed.stderr));
+    let whole = gather(&[&out]);
+    assert!(whole.status.success(), "{}", text(&whole.stderr));
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Builds of whole kernels.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::build::{BuildOptions, build_in};
 use crate::cache::Cache;
+use crate::error::KernelError;
 use crate::image::{Image, Meta};
 
 /// The source for the long tests: `PATHTWIN_TEST_KERNEL_SOURCE`, else one from an archive.
@@ -68,6 +70,33 @@ fn two_builds_give_the_same_bytes() {
     // An image elsewhere is described the same.
     let found = Image::open(&second.path).unwrap().meta.unwrap();
     assert_eq!(found.config, meta.config);
+}
+
+/// Bug: Ctrl-C while the new image was tried was taken for its failure, and the next kernel was
+/// built.
+#[test]
+#[ignore = "builds a kernel"]
+fn ctrl_c_at_the_trial_starts_no_other_build() {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let base = tempfile::tempdir().unwrap();
+    let options = BuildOptions {
+        cancel: Some(&STOP),
+        ..BuildOptions::default()
+    };
+    let mut trials = 0;
+    let error = build_in(
+        &Cache::at(base.path()),
+        &options,
+        &mut |_| {
+            trials += 1;
+            STOP.store(true, Ordering::Relaxed);
+            Err("stopped".into())
+        },
+        &mut |_| (),
+    )
+    .unwrap_err();
+    assert!(matches!(error, KernelError::Cancelled), "{error}");
+    assert_eq!((trials, error.exit_code()), (1, 130));
 }
 
 /// Any other source builds too, with a list of the options that it lacks:

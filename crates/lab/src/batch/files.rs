@@ -142,22 +142,23 @@ impl Files {
         Ok(())
     }
 
-    /// Result of each task of a submission.
-    pub(super) fn left(&self, round: &Round) -> Result<Vec<Left>, LabError> {
+    /// Result of each task of a submission; `None` = it ended before it had a file, so before it
+    /// ran a cell.
+    pub(super) fn left(&self, round: &Round) -> Result<Vec<Option<Left>>, LabError> {
         self.refresh();
         let tasks = 0..round.tasks.len();
         tasks
             .map(|task| {
                 let part = Part::Task(round.task(task));
                 match Contents::read(&self.results.join(part.file_name())) {
-                    Ok(contents) => Ok(left(&contents)),
+                    Ok(contents) => Ok(Some(left(&contents))),
                     Err(LabError::File { source, .. })
                         if source.kind() == io::ErrorKind::NotFound =>
                     {
-                        Ok(Left::default())
+                        Ok(None)
                     }
                     // The task ended while it wrote the first line.
-                    Err(LabError::Segment(_)) => Ok(Left::default()),
+                    Err(LabError::Segment(_)) => Ok(None),
                     Err(error) => Err(error),
                 }
             })
@@ -169,7 +170,8 @@ impl Files {
         let mut all = BTreeSet::new();
         for number in rounds {
             let round = Round::read(&self.folder(), number)?;
-            all.extend(self.left(&round)?.into_iter().flat_map(|left| left.done));
+            let left = self.left(&round)?.into_iter().flatten();
+            all.extend(left.flat_map(|left| left.done));
         }
         Ok(all)
     }

@@ -3,7 +3,8 @@
 //! A cell is never judged by the exit code of its task, only by the files of results. A task may
 //! end before it has run all its cells: killed by the scheduler, with its worker, or by one of its
 //! own cells. The cell that was running when it ended is tried again in a separate task, so that a
-//! cell that ends every task does not prevent others from running.
+//! cell that ends every task does not prevent others from running. A task without a file has run no
+//! cell: it was pending when its job was cancelled, or could not start.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,7 +30,8 @@ pub struct Round {
     pub number: u32,
     /// Unique name of the job.
     pub name: String,
-    /// The scheduler's number of the job; absent = not known to be submitted.
+    /// The scheduler's number of the job, `JOB;CLUSTER` on another cluster; absent = not known to
+    /// be submitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
     /// Cells at once in a task.
@@ -47,7 +49,7 @@ pub struct Round {
 /// Failed attempts at a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempts {
-    /// Number of attempts.
+    /// Number of attempts; 0 = only those of an earlier start of the program.
     pub count: u32,
     /// The task of the last cell.
     pub last: TaskId,
@@ -98,10 +100,11 @@ impl Round {
         }
     }
 
-    /// Notes the failed attempts after the end of this submission. `left` is the cells remaining
-    /// from each of its tasks.
-    pub(super) fn note(&mut self, left: &[Left]) {
+    /// Notes the failed attempts after the end of this submission. `left` is the result of each of
+    /// its tasks, `None` for one that ran no cell.
+    pub(super) fn note(&mut self, left: &[Option<Left>]) {
         for (number, (cells, left)) in self.tasks.iter().zip(left).enumerate() {
+            let Some(left) = left else { continue };
             let open = cells
                 .iter()
                 .filter(|cell| !left.done.contains(cell) && !left.failed.contains(cell));
@@ -116,7 +119,7 @@ impl Round {
                 attempts.last = last;
             }
         }
-        self.barren = match left.iter().any(|left| !left.done.is_empty()) {
+        self.barren = match left.iter().flatten().any(|left| !left.done.is_empty()) {
             true => 0,
             false => self.barren + 1,
         };
@@ -128,15 +131,23 @@ impl Round {
         if self.barren >= packing.tries {
             return None;
         }
-        let tried = |cell: &usize| self.attempts.get(cell).map_or(0, |a| a.count);
+        let attempts = |cell: &usize| self.attempts.get(cell);
         let open = (0..self.sweep.cells).filter(|cell| !completed.contains(cell));
-        let (fresh, suspects): (Vec<usize>, Vec<usize>) = open
-            .filter(|cell| tried(cell) < packing.tries)
-            .partition(|cell| tried(cell) == 0);
-        // A task is reserved for the cells that were not tried.
-        let alone = suspects.into_iter().take(packing.most.max(2) - 1);
-        let mut tasks: Vec<Vec<usize>> = alone.map(|cell| vec![cell]).collect();
-        let rest = packing.most.saturating_sub(tasks.len()).max(1);
+        let (suspects, fresh): (Vec<usize>, Vec<usize>) = open
+            .filter(|cell| attempts(cell).is_none_or(|a| a.count < packing.tries))
+            .partition(|cell| attempts(cell).is_some());
+        // Half of the tasks are reserved for the cells that were not tried: in a few tasks, these
+        // would be run one after another.
+        let room = match fresh.is_empty() {
+            true => packing.most,
+            false => packing.most / 2,
+        };
+        let mut tasks: Vec<Vec<usize>> = suspects
+            .into_iter()
+            .take(room)
+            .map(|cell| vec![cell])
+            .collect();
+        let rest = packing.most.saturating_sub(tasks.len());
         let least = packing.least * self.processors as f64;
         tasks.extend(pack(&fresh, packing.cost, least, rest));
         let number = self.number + 1;
@@ -217,11 +228,33 @@ pub(super) mod tests {
         }
     }
 
-    fn left(done: &[usize], failed: &[usize]) -> Left {
-        Left {
+    fn left(done: &[usize], failed: &[usize]) -> Option<Left> {
+        Some(Left {
             done: done.iter().copied().collect(),
             failed: failed.iter().copied().collect(),
-        }
+        })
+    }
+
+    #[test]
+    fn cells_of_pending_tasks_keep_their_tasks_when_others_were_killed() {
+        let mut round = Round::first(sweep(10_000), "x", 1, &packing(3));
+        assert_eq!(round.tasks.len(), 100);
+        let mut results = vec![None; 100];
+        results[..5].fill(left(&[], &[]));
+        round.note(&results);
+        let next = round.next(&BTreeSet::new(), &packing(3)).unwrap();
+        let alone: Vec<_> = next.tasks.iter().filter(|task| task.len() == 1).collect();
+        assert_eq!(alone, [&[0], &[100], &[200], &[300], &[400]]);
+        assert!(next.tasks.len() > 95, "{}", next.tasks.len());
+    }
+
+    #[test]
+    fn cells_that_were_not_tried_have_half_of_the_tasks_when_every_task_was_killed() {
+        let mut round = Round::first(sweep(10_000), "x", 1, &packing(3));
+        round.note(&vec![left(&[], &[]); 100]);
+        let next = round.next(&BTreeSet::new(), &packing(3)).unwrap();
+        let alone = next.tasks.iter().filter(|task| task.len() == 1).count();
+        assert_eq!((alone, next.tasks.len()), (50, 100));
     }
 
     #[test]
@@ -252,18 +285,20 @@ pub(super) mod tests {
 
     #[test]
     fn a_cluster_that_runs_nothing_is_abandoned() {
-        let mut round = Round::first(sweep(1000), "x", 1, &packing(3));
-        let mut rounds = 1;
-        loop {
-            let nothing = vec![Left::default(); round.tasks.len()];
-            round.note(&nothing);
-            match round.next(&BTreeSet::new(), &packing(3)) {
-                Some(next) => round = next,
-                None => break,
+        for result in [None, left(&[], &[])] {
+            let mut round = Round::first(sweep(1000), "x", 1, &packing(3));
+            let mut rounds = 1;
+            loop {
+                let nothing = vec![result.clone(); round.tasks.len()];
+                round.note(&nothing);
+                match round.next(&BTreeSet::new(), &packing(3)) {
+                    Some(next) => round = next,
+                    None => break,
+                }
+                rounds += 1;
             }
-            rounds += 1;
+            assert_eq!(rounds, 3);
         }
-        assert_eq!(rounds, 3);
     }
 
     #[test]
@@ -272,7 +307,7 @@ pub(super) mod tests {
         assert_eq!(Round::latest(folder.path()).unwrap(), None);
         let mut round = Round::first(sweep(12), "x", 1, &packing(3));
         round.write(folder.path()).unwrap();
-        round.note(&vec![Left::default(); 3]);
+        round.note(&vec![left(&[], &[]); 3]);
         let next = round.next(&BTreeSet::new(), &packing(3)).unwrap();
         next.write(folder.path()).unwrap();
         assert_eq!(Round::latest(folder.path()).unwrap(), Some(next));
@@ -293,15 +328,15 @@ pub(super) mod tests {
             let mut round = Round::first(sweep(total), "x", processors, &packing);
             let mut completed = BTreeSet::new();
             for _ in 0..400 {
-                let left: Vec<Left> = round.tasks.iter().map(|cells| {
+                let left: Vec<Option<Left>> = round.tasks.iter().map(|cells| {
                     let most = lost.next().unwrap_or(usize::MAX);
                     let killed = cells.iter().position(|cell| killers.contains(cell));
                     let end = killed.unwrap_or(cells.len()).min(most);
                     let (failed, done) =
                         cells[..end.min(cells.len())].iter().partition(|c| failing.contains(c));
-                    Left { done, failed }
+                    Some(Left { done, failed })
                 }).collect();
-                completed.extend(left.iter().flat_map(|left| left.done.iter().copied()));
+                completed.extend(left.iter().flatten().flat_map(|left| left.done.iter().copied()));
                 round.note(&left);
                 match round.next(&completed, &packing) {
                     Some(next) => round = next,

@@ -36,7 +36,7 @@ pub(super) struct Array<'a> {
 /// The tasks of a job that have not ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Active {
-    /// The scheduler's number of the job.
+    /// The scheduler's number of the job, `JOB;CLUSTER` if the scheduler names the cluster.
     pub job: Option<String>,
     /// Number of running tasks.
     pub running: usize,
@@ -57,10 +57,11 @@ impl Active {
 pub(super) trait Scheduler {
     /// Maximum number of tasks of an array job.
     fn most_tasks(&self) -> Result<usize, BatchError>;
-    /// Submits a job; returns its number.
+    /// Submits a job; returns its number, with the cluster if that is another: `JOB;CLUSTER`.
     fn submit(&self, array: &Array<'_>) -> Result<String, BatchError>;
-    /// The tasks of the job of a name that have not ended.
-    fn active(&self, name: &str) -> Result<Active, BatchError>;
+    /// The tasks of the job of a name that have not ended; `job` = what [`Self::submit`] returned,
+    /// absent = the job is searched for where one would be submitted.
+    fn active(&self, name: &str, job: Option<&str>) -> Result<Active, BatchError>;
     /// Ends a job.
     fn cancel(&self, job: &str) -> Result<(), BatchError>;
 }
@@ -77,10 +78,9 @@ impl Scheduler for Slurm {
 
     fn submit(&self, array: &Array<'_>) -> Result<String, BatchError> {
         let text = output("sbatch", &arguments(array))?;
-        // With several clusters: `JOB;CLUSTER` (sbatch(1), --parsable).
-        let job = text.trim().split(';').next().unwrap_or_default();
-        match !job.is_empty() && job.bytes().all(|c| c.is_ascii_digit()) {
-            true => Ok(job.to_owned()),
+        // `JOB`, or `JOB;CLUSTER` with `--clusters` (sbatch(1), --parsable).
+        match is_number(number_and_cluster(text.trim()).0) {
+            true => Ok(text.trim().to_owned()),
             false => Err(BatchError::Refused {
                 program: "sbatch",
                 report: format!("it printed \"{}\" in place of a job's number", text.trim()),
@@ -88,22 +88,53 @@ impl Scheduler for Slurm {
         }
     }
 
-    fn active(&self, name: &str) -> Result<Active, BatchError> {
-        let text = output(
-            "squeue",
-            &[
-                "--noheader".to_owned(),
-                "--array".to_owned(),
-                format!("--name={name}"),
-                "--format=%F|%T|%r".to_owned(),
-            ],
-        )?;
-        Ok(active(&text))
+    fn active(&self, name: &str, job: Option<&str>) -> Result<Active, BatchError> {
+        // Only sbatch reads this variable.
+        let possible = std::env::var("SBATCH_CLUSTERS").ok();
+        let clusters = match job {
+            Some(job) => number_and_cluster(job).1,
+            None => possible.as_deref().filter(|names| !names.is_empty()),
+        };
+        Ok(active(&output("squeue", &query(name, clusters))?))
     }
 
     fn cancel(&self, job: &str) -> Result<(), BatchError> {
-        output("scancel", &[job.to_owned()]).map(drop)
+        output("scancel", &cancellation(job)).map(drop)
     }
+}
+
+/// Returns true if this is the number of a job.
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit())
+}
+
+/// Parts of `JOB;CLUSTER`. Numbers are unique in a cluster only; without one, it is this host's.
+fn number_and_cluster(job: &str) -> (&str, Option<&str>) {
+    match job.split_once(';') {
+        Some((number, cluster)) => (number, Some(cluster)),
+        None => (job, None),
+    }
+}
+
+/// The option of squeue and scancel for other clusters than that of this host.
+fn on(clusters: Option<&str>) -> impl Iterator<Item = String> {
+    clusters
+        .map(|names| format!("--clusters={names}"))
+        .into_iter()
+}
+
+/// The arguments of squeue. With the header, since the line with a cluster's name is a part of it
+/// (src/squeue/squeue.c; Slurm 22.05.8).
+fn query(name: &str, clusters: Option<&str>) -> Vec<String> {
+    let name = format!("--name={name}");
+    let tasks = ["--array", "--format=%F|%T|%r", &name].map(str::to_owned);
+    tasks.into_iter().chain(on(clusters)).collect()
+}
+
+/// The arguments of scancel.
+fn cancellation(job: &str) -> Vec<String> {
+    let (number, cluster) = number_and_cluster(job);
+    on(cluster).chain([number.to_owned()]).collect()
 }
 
 /// The arguments of sbatch.
@@ -134,15 +165,24 @@ fn array_size(config: &str) -> Option<usize> {
     config.lines().find_map(value)
 }
 
-/// The lines `JOB|STATE|REASON` of squeue, one a task.
+/// The lines `JOB|STATE|REASON` of squeue, one a task, after a header and, with `--clusters`, the
+/// name of the cluster.
 fn active(lines: &str) -> Active {
     let mut active = Active::default();
+    let mut cluster = None;
     for line in lines.lines() {
+        cluster = line.strip_prefix("CLUSTER: ").map(str::trim).or(cluster);
         let mut fields = line.trim().split('|');
         let (Some(job), Some(state)) = (fields.next(), fields.next()) else {
             continue;
         };
-        active.job.get_or_insert_with(|| job.to_owned());
+        if !is_number(job) {
+            continue;
+        }
+        active.job.get_or_insert_with(|| match cluster {
+            Some(cluster) => format!("{job};{cluster}"),
+            None => job.to_owned(),
+        });
         // CONFIGURING, COMPLETING, SUSPENDED, …: on a worker.
         if matches!(
             state,
@@ -188,6 +228,8 @@ mod tests {
 
     use super::*;
 
+    const HEADER: &str = "ARRAY_JOB_ID|STATE|REASON\n";
+
     /// Output of Slurm 22.05.8.
     #[test]
     fn the_output_of_squeue_is_read() {
@@ -199,8 +241,24 @@ mod tests {
             reason: Some("Resources".to_owned()),
         };
         assert_eq!(active(lines), expected);
-        assert!(active("").is_empty());
+        assert_eq!(active(&format!("{HEADER}{lines}")), expected);
+        assert!(active("").is_empty() && active(HEADER).is_empty());
         assert!(!active("12|COMPLETING|None\n").is_empty());
+    }
+
+    /// Output of Slurm 22.05.8.
+    #[test]
+    fn a_job_on_another_cluster_is_sought_and_cancelled_there() {
+        assert!(query("x-0", Some("big")).contains(&"--clusters=big".to_owned()));
+        assert_eq!(cancellation("12;big"), ["--clusters=big", "12"]);
+        // Two clusters, as where sbatch chooses one and its response is lost.
+        let tasks = "12|RUNNING|None\n12|PENDING|Resources\n";
+        let lines = format!("CLUSTER: small\n{HEADER}\nCLUSTER: big\n{HEADER}{tasks}");
+        let found = active(&lines);
+        assert_eq!(found.job.as_deref(), Some("12;big"));
+        assert_eq!((found.running, found.pending), (1, 1));
+        assert_eq!(cancellation("12"), ["12"]);
+        assert!(!query("x-0", None).iter().any(|a| a.contains("cluster")));
     }
 
     #[test]

@@ -29,8 +29,14 @@ struct Cluster {
     failing: BTreeSet<usize>,
     /// Task of the first submission that is killed before its second cell.
     killed: Option<usize>,
+    /// Tasks of the first submission that start; absent = all.
+    started: Option<usize>,
+    /// True if all tasks end before they have a file.
+    broken: bool,
     /// True to lose the response of sbatch.
     silent: bool,
+    /// True if jobs run on another cluster, and those of this host's are not known by their name.
+    elsewhere: bool,
     state: RefCell<State>,
 }
 
@@ -44,13 +50,20 @@ struct State {
 
 impl Cluster {
     fn task(&self, round: &Round, number: usize) {
+        if round.number == 0 && self.started.is_some_and(|started| number >= started) {
+            return;
+        }
+        let log = self
+            .folder
+            .join(format!("slurm/log-{}-{number}.txt", round.number));
+        if self.broken {
+            fs::write(log, "no shared folder\n").unwrap();
+            return;
+        }
         let mut entries = Vec::new();
         for (at, cell) in round.tasks[number].iter().enumerate() {
             let killed = round.number == 0 && self.killed == Some(number) && at == 1;
             if killed || self.killers.contains(cell) {
-                let log = self
-                    .folder
-                    .join(format!("slurm/log-{}-{number}.txt", round.number));
                 fs::write(log, format!("killed in cell {cell}\n")).unwrap();
                 break;
             }
@@ -85,6 +98,7 @@ impl Scheduler for Cluster {
         let mut state = self.state.borrow_mut();
         state.submitted.push(array.name.to_owned());
         match self.silent {
+            false if self.elsewhere => Ok("7;big".to_owned()),
             false => Ok("7".to_owned()),
             true => {
                 // The job still exists when it is searched for.
@@ -97,7 +111,10 @@ impl Scheduler for Cluster {
         }
     }
 
-    fn active(&self, _name: &str) -> Result<Active, BatchError> {
+    fn active(&self, _name: &str, job: Option<&str>) -> Result<Active, BatchError> {
+        if self.elsewhere && job != Some("7;big") {
+            return Ok(Active::default());
+        }
         match self.state.borrow_mut().answers.pop() {
             None => Ok(Active::default()),
             Some(Ok(())) => Ok(Active {
@@ -121,6 +138,7 @@ impl Scheduler for Cluster {
 struct Case {
     folder: tempfile::TempDir,
     cells: Vec<Cell>,
+    options: &'static str,
 }
 
 impl Case {
@@ -132,6 +150,7 @@ impl Case {
         let case = Self {
             folder: tempfile::tempdir().unwrap(),
             cells: Spec::parse("spec", &spec).unwrap().cells().unwrap(),
+            options: "slurm:work=1s",
         };
         fs::write(case.folder.path().join("spec.toml"), spec).unwrap();
         fs::write(case.folder.path().join("linux"), "a kernel").unwrap();
@@ -159,7 +178,7 @@ impl Case {
             arguments: &[],
             kernel: &self.folder.path().join("linux"),
             files: &files,
-            options: &"slurm:work=1s".parse().unwrap(),
+            options: &self.options.parse().unwrap(),
             resume,
         };
         batch.drive(cluster, PACE_OF_TESTS, &AtomicBool::new(stop), &mut |_| ())
@@ -227,6 +246,24 @@ fn a_job_is_cancelled_when_the_user_stops_the_program() {
     assert_eq!(cluster.state.borrow().cancelled, ["7"]);
 }
 
+/// sbatch chose another cluster than that of this host, by `SBATCH_CLUSTERS`.
+#[test]
+fn a_job_on_another_cluster_is_awaited_and_cancelled_there() {
+    let case = Case::new(20);
+    let cluster = Cluster {
+        elsewhere: true,
+        ..case.cluster()
+    };
+    cluster.state.borrow_mut().answers = vec![Ok(()); 5];
+    let stopped = case.drive(&cluster, false, true);
+    assert!(matches!(stopped, Err(LabError::Stopped)));
+    assert_eq!(cluster.state.borrow().cancelled, ["7;big"]);
+    cluster.state.borrow_mut().answers = vec![Ok(()); 3];
+    assert_eq!(case.drive(&cluster, true, false).unwrap(), []);
+    assert_eq!(cluster.state.borrow().submitted.len(), 1);
+    assert!(cluster.state.borrow().answers.is_empty());
+}
+
 #[test]
 fn another_start_of_the_program_waits_for_the_job_of_the_first() {
     let case = Case::new(20);
@@ -258,6 +295,58 @@ fn abandoned_cells_are_retried_by_a_resumed_batch() {
     assert_eq!(case.drive(&cluster, false, false).unwrap().len(), 1);
     cluster.killers.clear();
     assert_eq!(case.drive(&cluster, true, false).unwrap(), []);
+}
+
+/// Ctrl-C, when a few tasks ran and the others were pending.
+#[test]
+fn cells_of_tasks_that_never_started_are_no_failed_attempts() {
+    let case = Case::new(200);
+    let cluster = Cluster {
+        killed: Some(0),
+        started: Some(2),
+        ..case.cluster()
+    };
+    cluster.state.borrow_mut().answers = vec![Ok(()); 5];
+    let stopped = case.drive(&cluster, false, true);
+    assert!(matches!(stopped, Err(LabError::Stopped)));
+    cluster.state.borrow_mut().answers.clear();
+    assert_eq!(case.drive(&cluster, true, false).unwrap(), []);
+    let second = Round::read(&cluster.folder.join("slurm"), 1).unwrap();
+    let alone = second.tasks.iter().filter(|task| task.len() == 1).count();
+    assert_eq!(alone, 1, "{:?}", second.tasks);
+}
+
+#[test]
+fn a_sweep_of_one_try_is_completed_after_ctrl_c() {
+    let case = Case {
+        options: "slurm:work=1s,tries=1",
+        ..Case::new(40)
+    };
+    let cluster = Cluster {
+        killed: Some(0),
+        started: Some(1),
+        ..case.cluster()
+    };
+    cluster.state.borrow_mut().answers = vec![Ok(()); 5];
+    assert!(case.drive(&cluster, false, true).is_err());
+    cluster.state.borrow_mut().answers.clear();
+    assert_eq!(case.drive(&cluster, true, false).unwrap(), []);
+}
+
+#[test]
+fn a_cell_whose_tasks_end_before_they_have_a_file_is_named_with_their_messages() {
+    let case = Case::new(40);
+    let cluster = Cluster {
+        broken: true,
+        ..case.cluster()
+    };
+    let given_up = case.drive(&cluster, false, false).unwrap();
+    assert_eq!(
+        (given_up.len(), cluster.state.borrow().submitted.len()),
+        (40, 3)
+    );
+    assert!(given_up.iter().all(|cell| cell.attempts == 3));
+    assert_eq!(given_up[0].messages, "no shared folder");
 }
 
 #[test]

@@ -39,6 +39,13 @@ pub enum SegmentError {
     /// A segment has results, and is not to be resumed.
     #[error("{} exists: continue it with --resume, or remove it", .0.display())]
     Exists(PathBuf),
+    /// The file of a segment was replaced or removed while it was run.
+    #[error(
+        "{} was replaced or removed while it was written, as by another run of the same part: let only one run, and \
+         continue with --resume if cells are missing",
+        .0.display()
+    )]
+    Replaced(PathBuf),
     /// A file has results of another sweep than the one to run.
     #[error(
         "{} was made with another {what}: choose another folder, or remove the file",

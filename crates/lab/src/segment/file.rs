@@ -7,6 +7,7 @@ use std::{
     collections::BTreeMap,
     fs,
     io::{self, Write},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
@@ -229,10 +230,28 @@ impl SegmentFile {
         self.file
             .write_all(&text)
             .map_err(LabError::file("write", &self.path))?;
+        self.check()?;
         if let Some(rows) = entry.rows {
             self.completed.insert(index, rows);
         }
         Ok(())
+    }
+
+    /// Checks whether the appended lines are in the folder: another start that continues the part
+    /// has replaced the file.
+    ///
+    /// There is no lock, since one of a lost worker may stay for ever (NFS version 3), and whatever
+    /// takes over from that worker must be able to continue its part.
+    pub(super) fn check(&self) -> Result<(), LabError> {
+        let open = self.file.metadata();
+        let open = open.map_err(LabError::file("read", &self.path))?;
+        match fs::metadata(&self.path) {
+            Ok(found) if (found.dev(), found.ino()) == (open.dev(), open.ino()) => Ok(()),
+            Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                Err(LabError::file("read", &self.path)(e))
+            }
+            _ => Err(SegmentError::Replaced(self.path.clone()).into()),
+        }
     }
 
     /// All rows, in the order of the cells.

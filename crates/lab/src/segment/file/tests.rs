@@ -77,6 +77,32 @@ fn a_segment_of_another_kernel_is_not_resumed() {
     assert_eq!(fs::read(&path).unwrap(), text(&contents(9, "1/1", &[3])));
 }
 
+/// Two starts of a program that continue one segment at the same time.
+#[test]
+fn rows_are_not_lost_in_a_file_that_another_start_has_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let known = contents(9, "1/1", &[3]);
+    let path = folder.path().join(known.header.part.file_name());
+    fs::write(&path, text(&known)).unwrap();
+    let cell = model::spec::Spec::parse("s", "[path]\nrtt = \"10ms\"\n")
+        .and_then(|spec| spec.cells())
+        .unwrap()
+        .remove(0);
+    let failed = || Err(LabError::NoCache);
+    let mut first = SegmentFile::open(folder.path(), &known.header, true).unwrap();
+    first.append(1, &cell, &failed()).unwrap();
+    let mut second = SegmentFile::open(folder.path(), &known.header, true).unwrap();
+    for lost in [first.append(2, &cell, &failed()), first.check()] {
+        assert!(matches!(
+            lost,
+            Err(LabError::Segment(SegmentError::Replaced(file))) if file == path
+        ));
+    }
+    second.append(2, &cell, &failed()).unwrap();
+    fs::remove_file(&path).unwrap();
+    assert!(second.check().is_err());
+}
+
 proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {

@@ -67,13 +67,14 @@ pub(crate) fn run(arguments: &Run, options: &Options) -> Result<ExitCode, Failur
     segment::report_failed(&gathered);
     let named = |g: &&GivenUp| !gathered.failed.iter().any(|failed| failed.cell == g.cell);
     given_up.iter().filter(named).for_each(report_given_up);
-    whole::graph(arguments, &spec.name, &gathered.rows, figures.as_ref())?;
+    let drawn = whole::graph(arguments, &spec.name, &gathered.rows, figures.as_ref());
     whole::print(
         arguments.output,
         &spec.name,
         &gathered.rows,
         figures.as_ref(),
     )?;
+    drawn?;
     segment::say_gathered(&gathered)?;
     Ok(match gathered.is_complete() {
         true => ExitCode::SUCCESS,

@@ -41,7 +41,7 @@ pub(crate) fn kernel(arguments: &Kernel) -> Result<ExitCode, Failure> {
                 series: series.clone(),
                 untested: *untested,
                 force: *force,
-                cancel: None,
+                cancel: Some(sys::signal::stop_flag().context("watch for Ctrl-C")?),
             };
             make("built", |progress| {
                 kernel::build(&options, &mut boots, progress)

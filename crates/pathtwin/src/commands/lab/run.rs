@@ -53,6 +53,11 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         return Err(Failure::new(code::USE, error));
     }
     format::check(arguments.graph.as_deref())?;
+    let rows_file = arguments
+        .out
+        .as_ref()
+        .map(|folder| folder.join("rows.jsonl"));
+    format::check(rows_file.as_deref())?;
     let figures = arguments.against.as_deref().map(read_figures).transpose()?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let done = run_cells(arguments, &cells, stop)?;
@@ -62,11 +67,13 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
             rows.extend(lab::rows::rows(cell, result)?);
         }
     }
-    if let Some(folder) = &arguments.out {
-        lab::keep::keep(folder, &cells, &done.results, &rows)?;
-    }
+    // An error of a file comes after the rows, which it must not take away.
+    let kept = arguments.out.as_deref().map_or(Ok(()), |folder| {
+        lab::keep::keep(folder, &cells, &done.results, &rows)
+    });
     let drawn = graph(arguments, &spec.name, &rows, figures.as_ref());
     print(arguments.output, &spec.name, &rows, figures.as_ref())?;
+    kept?;
     drawn?;
     if stop.load(Ordering::Relaxed) {
         let ended = done.results.iter().flatten().filter(|r| r.is_ok()).count();
