@@ -48,7 +48,7 @@ pub(crate) fn twin(fit: &Input<'_>, found: &Found, effort: Effort, program: &str
             steady(judged, unsteady(fit, &target, &best.tried.values))
         }
     };
-    let members = members(fit, &ranked, &finish);
+    let kept = plausible(&ranked);
     let path = match best {
         Some((best, _)) => finish(fit.path(&best.tried.candidate, Source::Fitted)),
         None => finish(fit.path_of_moments()),
@@ -69,12 +69,12 @@ pub(crate) fn twin(fit: &Input<'_>, found: &Found, effort: Effort, program: &str
         text: judged.text,
         settle: judged.settle,
         path,
-        fitted: fitted(fit, &target, &ranked, members.len()),
+        fitted: fitted(fit, &target, &ranked, &kept),
         errors: errors(&held_out),
         held_out,
         series: best.and_then(|(best, _)| series(fit, best)),
-        undecided: undecided(&ranked, &members),
-        members,
+        undecided: undecided(&kept),
+        members: members(fit, &kept, &finish),
         notes: notes(fit, &stand_ins),
         remedies,
         effort,
@@ -102,12 +102,16 @@ fn ranked<'a>(fit: &Input<'_>, found: &'a Found, target: &Target<'_>) -> Vec<Ran
     all
 }
 
-fn members(fit: &Input<'_>, ranked: &[Ranked<'_>], finish: &dyn Fn(Path) -> Path) -> Vec<Member> {
-    let kept: Vec<&Ranked<'_>> = ranked
+/// The candidates that cannot be told from the Run's path, best first.
+fn plausible<'r, 'a>(ranked: &'r [Ranked<'a>]) -> Vec<&'r Ranked<'a>> {
+    ranked
         .iter()
         .filter(|(_, f)| f.second < PLAUSIBLE)
         .take(MAX_MEMBERS)
-        .collect();
+        .collect()
+}
+
+fn members(fit: &Input<'_>, kept: &[&Ranked<'_>], finish: &dyn Fn(Path) -> Path) -> Vec<Member> {
     let least = kept
         .iter()
         .map(|(_, f)| f.sum)
@@ -121,15 +125,23 @@ fn members(fit: &Input<'_>, ranked: &[Ranked<'_>], finish: &dyn Fn(Path) -> Path
         implausibility: round(fitness.second),
         runs: one.names.clone(),
     };
-    kept.into_iter().map(member).collect()
+    kept.iter().copied().map(member).collect()
 }
 
-/// The figures of the best path, with their spread over the first `kept` paths.
-fn fitted(fit: &Input<'_>, target: &Target<'_>, ranked: &[Ranked<'_>], kept: usize) -> Vec<Fitted> {
-    let Some((best, _)) = ranked.first() else {
+/// The figures of the best path, with their spread over the `kept` paths.
+fn fitted(
+    fit: &Input<'_>,
+    target: &Target<'_>,
+    ranked: &[Ranked<'_>],
+    kept: &[&Ranked<'_>],
+) -> Vec<Fitted> {
+    let Some(first @ (best, _)) = ranked.first() else {
         return Vec::new();
     };
-    let shown = ranked.get(..kept.max(1)).unwrap_or_default();
+    let shown = match kept {
+        [] => &[first],
+        kept => kept,
+    };
     let everywhere = |statistic: &Statistic| -> Vec<f64> {
         let all = shown
             .iter()
@@ -173,8 +185,7 @@ fn untested() -> Judged {
 }
 
 /// Queues that members do not agree on.
-fn undecided(ranked: &[Ranked<'_>], members: &[Member]) -> Vec<Undecided> {
-    let kept = ranked.get(..members.len()).unwrap_or_default();
+fn undecided(kept: &[&Ranked<'_>]) -> Vec<Undecided> {
     let of = |direction| {
         let queues = kept
             .iter()

@@ -28,8 +28,7 @@ pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], predicted: usize) -> J
     if best.second >= PLAUSIBLE {
         return no_path(best);
     }
-    let worst = held_out.iter().max_by(|a, b| a.excess.total_cmp(&b.excess));
-    let Some(worst) = worst else {
+    let Some(worst) = worst(held_out) else {
         return Judged {
             verdict: TwinVerdict::Untested,
             text: text!(
@@ -48,8 +47,6 @@ pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], predicted: usize) -> J
         measured = worst.figure.value(worst.measured),
         predicted = worst.figure.value(worst.predicted)
     );
-    // A wrong share of retransmissions alone has no cost.
-    let costs = worst.figure != TwinFigure::Retransmitted;
     let (verdict, text, settle) = if worst.excess <= 1.0 {
         let text = text!(
             "fit for advising: the figures left out are predicted, the worst of {n} {figure}",
@@ -57,7 +54,7 @@ pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], predicted: usize) -> J
             figure = figure
         );
         (TwinVerdict::FitForAdvising, text, None)
-    } else if worst.excess <= ORDER || !costs {
+    } else if worst.excess <= ORDER || !costs(worst) {
         let text = text!(
             "good for the order of remedies, not for numbers: {figure}",
             figure = figure
@@ -72,6 +69,21 @@ pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], predicted: usize) -> J
         text,
         settle,
     }
+}
+
+/// The figure left out that decides: the worst of those with a cost if it does not fit, else the
+/// worst of all.
+fn worst(held_out: &[HeldOut]) -> Option<&HeldOut> {
+    let by_excess = |a: &&HeldOut, b: &&HeldOut| a.excess.total_cmp(&b.excess);
+    let costly = held_out.iter().filter(|h| costs(h)).max_by(by_excess);
+    costly
+        .filter(|worst| worst.excess > ORDER)
+        .or_else(|| held_out.iter().max_by(by_excess))
+}
+
+/// A wrong share of retransmissions alone has no cost.
+fn costs(held_out: &HeldOut) -> bool {
+    held_out.figure != TwinFigure::Retransmitted
 }
 
 /// The verdict on a path whose rate may change: no numbers then, since a shaper below the mean rate
@@ -141,5 +153,58 @@ fn group(left_out: &LeftOut) -> Text {
         }
         LeftOut::Bidirectional => text!("loads in both directions"),
         LeftOut::Tunnel => text!("the tunnel"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use model::{
+        net::{IpVersion, Layer},
+        run::{Key, StepKind},
+        twin::TwinSpread,
+    };
+
+    use super::*;
+
+    fn held_out(figure: TwinFigure, excess: f64) -> HeldOut {
+        HeldOut {
+            left_out: LeftOut::Flows(4),
+            key: Key {
+                step: StepKind::Tcp,
+                layer: Layer::Underlay,
+                family: IpVersion::V4,
+                direction: None,
+                bidirectional: false,
+                flows: Some(4),
+                cc: Some("cubic".to_owned()),
+                rate_bps: None,
+                bytes: None,
+            },
+            figure,
+            measured: 1.0,
+            predicted: 1.0,
+            spread: TwinSpread::default(),
+            noise: None,
+            excess,
+        }
+    }
+
+    fn deciding(goodput: f64, retransmitted: f64) -> TwinFigure {
+        let both = [
+            held_out(TwinFigure::Goodput, goodput),
+            held_out(TwinFigure::Retransmitted, retransmitted),
+        ];
+        worst(&both).unwrap().figure
+    }
+
+    /// Bug: a goodput that does not fit was excused where the retransmissions fit even less.
+    #[test]
+    fn a_further_error_does_not_excuse_a_goodput_that_does_not_fit() {
+        assert_eq!(deciding(3.3, 4.0), TwinFigure::Goodput);
+        assert_eq!(deciding(2.0, 4.0), TwinFigure::Retransmitted);
+        assert_eq!(deciding(0.9, 0.5), TwinFigure::Goodput);
+        assert!(worst(&[]).is_none());
     }
 }

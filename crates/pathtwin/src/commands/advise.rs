@@ -27,13 +27,13 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let budget = arguments.budget_time.map_or(Budget::Usual, Budget::Of);
     let (twin, budget, before_s) = match document {
-        Document::Twin(twin) => (*twin, budget, 0),
+        Document::Twin(twin) => (*twin, budget, None),
         Document::Run(run) => {
             let fit = Fit::prepare(&run, budget.half(), program)?;
             let twin = search(&fit, &lab()?, stop)?;
             let left = budget.after(&twin);
             let before_s = twin::searched(&twin).as_secs();
-            (twin, left, before_s)
+            (twin, left, Some(before_s))
         }
         Document::Rows(_) | Document::Advice(_) => return Err(wrong(name, None)),
     };
@@ -43,9 +43,8 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
         budget,
     };
     let trials = Trials::prepare(&twin, objective, program).map_err(|error| match error {
-        // The time that was given is for the search, too.
         TwinError::NoBudget { needs_s } => TwinError::NoBudget {
-            needs_s: needs_s + before_s,
+            needs_s: with_search(needs_s, before_s),
         },
         other => other,
     })?;
@@ -60,6 +59,12 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
         TwinVerdict::DoesNotFit => ExitCode::from(code::VERDICT),
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// The time, s, to give for trials that take `trials_s`, after a search of the twin that took
+/// `search_s`: it may take half of what is given, and takes more if it gets more.
+fn with_search(trials_s: u64, search_s: Option<u64>) -> u64 {
+    trials_s + search_s.map_or(0, |search_s| search_s.max(trials_s))
 }
 
 /// A document on which no remedies can be tried.
@@ -91,4 +96,18 @@ fn calibration(arguments: &Advise) -> Result<ExitCode, Failure> {
     let found = tune::calibration(&proofs);
     format::text(&report::proof::calibration(&found))?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bug: with the time that an error named, the search took more, and the next error named more.
+    #[test]
+    fn the_time_that_is_named_leaves_enough_beside_the_search() {
+        assert_eq!(with_search(40, None), 40);
+        let enough = with_search(40, Some(29));
+        assert!(enough - enough / 2 >= 40, "{enough}");
+        assert_eq!(with_search(40, Some(55)), 95);
+    }
 }
