@@ -11,7 +11,7 @@ mod document;
 mod reference;
 mod sentence;
 mod settings;
-pub(crate) mod shell;
+pub mod shell;
 mod trial;
 
 use std::fmt;

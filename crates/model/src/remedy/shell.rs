@@ -17,10 +17,15 @@ fn bounded(value: &str, placeholder: &str, longest: usize) -> String {
     if value.is_empty() || value.len() > longest || !printable || value.starts_with('-') {
         return unknown(placeholder);
     }
+    quoted(value)
+}
+
+/// A text as one word of a POSIX shell, as it is.
+pub fn quoted(text: &str) -> String {
     let safe = |b: u8| b.is_ascii_alphanumeric() || b"._-+:@%/,".contains(&b);
-    match value.bytes().all(safe) {
-        true => value.to_owned(),
-        false => format!("'{}'", value.replace('\'', r"'\''")),
+    match !text.is_empty() && text.bytes().all(safe) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }
 

@@ -19,7 +19,7 @@ use measure::{
     key,
     serve::{Config, Server, log, target},
 };
-use model::units::Rate;
+use model::{remedy::shell, units::Rate};
 use sys::privilege::{self, Identity, Keep, PrivilegeError};
 use traffic::{
     admission::{Admission, Totals},
@@ -181,8 +181,13 @@ fn say_key(arguments: &Serve, made: Option<&Path>, addresses: &[SocketAddr]) {
     let host = target.split_whitespace().next().unwrap_or_default();
     say(format_args!(
         "on the other host: ssh {host} cat {} | pathtwin measure {target} --key -",
-        file.display()
+        remote_word(&file)
     ));
+}
+
+/// A path as a word of a command for `ssh`, which two shells read: here and there.
+fn remote_word(file: &Path) -> String {
+    shell::quoted(&shell::quoted(&file.to_string_lossy()))
 }
 
 /// Reports the events of an iperf3 server.
