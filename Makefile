@@ -25,10 +25,10 @@ AGENTS := x86_64 aarch64
 AGENT_PARTS := -p pathtwin --no-default-features --features quic,tune,watch
 AGENT_FLAGS := --profile agent $(AGENT_PARTS)
 # The linker that comes with Rust folds equal functions and packs relocations: 5 % of the size. A panic
-# aborts, and the program has no symbols, so nothing reads the tables for unwinding. Panics
+# aborts, so that nothing searches the table of frames: 90 kB. Panics
 # name the files of libraries without the folder of this user's registry: 5 kB, and the same for all.
 AGENT_LINK := -C linker=rust-lld -C link-arg=--icf=all -C link-arg=--pack-dyn-relocs=relr \
-	-C force-unwind-tables=no \
+	-C link-arg=--no-eh-frame-hdr \
 	--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=
 # The program for Debian on 64-bit ARM: all but the lab.
 ARM64 := aarch64-unknown-linux-gnu
