@@ -1,7 +1,7 @@
 //! Congestion control by route.
 //!
-//! The whole entry is written each time, because the kernel forgets every metric that is not. Undone
-//! is the congestion control alone.
+//! The whole entry is written each time, because the kernel forgets every metric that is not. Only
+//! the congestion control is undone.
 
 use model::{
     change::{Blob, Saved, Setting},
