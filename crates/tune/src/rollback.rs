@@ -119,8 +119,8 @@ fn find_device(
     if now == Some(link) {
         return Ok(None);
     }
-    if let Some(name) = env.host.name(link)? {
-        rename(setting, name);
+    if let (Some(name), Some(device)) = (env.host.name(link)?, setting.device_mut()) {
+        *device = name;
         return Ok(None);
     }
     env.host.clear(setting, link)?;
@@ -129,24 +129,6 @@ fn find_device(
         None => Left::NoDevice(setting),
         Some(_) => Left::OtherDevice(setting),
     }))
-}
-
-fn rename(setting: &mut Setting, name: String) {
-    match setting {
-        Setting::Queue { device, .. }
-        | Setting::Ingress { device, .. }
-        | Setting::Offload { device, .. }
-        | Setting::ReceiveSteering { device, .. }
-        | Setting::TransmitSteering { device, .. }
-        | Setting::Rings { device, .. }
-        | Setting::Channels { device, .. }
-        | Setting::Mtu { device, .. }
-        | Setting::QueueLength { device, .. } => *device = name,
-        Setting::Sysctl { .. }
-        | Setting::RouteCongestionControl { .. }
-        | Setting::MssClamp { .. }
-        | Setting::Module { .. } => {}
-    }
 }
 
 /// Returns true if a route that existed is gone: a change replaces it; only somebody else, or the

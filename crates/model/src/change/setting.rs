@@ -157,6 +157,25 @@ impl Setting {
         }
     }
 
+    /// The name of the device it belongs to, to give it that of another one.
+    pub fn device_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Queue { device, .. }
+            | Self::Ingress { device, .. }
+            | Self::Offload { device, .. }
+            | Self::ReceiveSteering { device, .. }
+            | Self::TransmitSteering { device, .. }
+            | Self::Rings { device, .. }
+            | Self::Channels { device, .. }
+            | Self::Mtu { device, .. }
+            | Self::QueueLength { device, .. } => Some(device),
+            Self::Sysctl { .. }
+            | Self::RouteCongestionControl { .. }
+            | Self::MssClamp { .. }
+            | Self::Module { .. } => None,
+        }
+    }
+
     /// Returns true if another setting writes the same value on a host, so that only one of them
     /// can be in effect.
     pub fn is_same_place(&self, other: &Setting) -> bool {

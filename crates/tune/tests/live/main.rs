@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod again;
 mod first;
 mod hardware;
 mod ifupdown;

@@ -21,7 +21,7 @@ fn networkd_is_here() -> bool {
 fn a_device_of_networkd_has_its_settings_after_a_boot_and_none_after_undoing() {
     let name = "a_device_of_networkd_has_its_settings_after_a_boot_and_none_after_undoing";
     let Some(mut system) = networkd_is_here()
-        .then(|| System::of_systemd(name))
+        .then(|| System::of_systemd("owners", name))
         .flatten()
     else {
         return;
@@ -61,7 +61,7 @@ fn a_device_of_networkd_has_its_settings_after_a_boot_and_none_after_undoing() {
 fn networkd_knows_every_key_that_is_written_for_it() {
     let name = "networkd_knows_every_key_that_is_written_for_it";
     let Some(system) = networkd_is_here()
-        .then(|| System::of_systemd(name))
+        .then(|| System::of_systemd("owners", name))
         .flatten()
     else {
         return;
@@ -99,7 +99,7 @@ fn shapers_of_networkd_are_there_after_a_boot_in_the_guest() {
 fn shapers_of_networkd_are_there_after_a_boot() {
     let name = "shapers_of_networkd_are_there_after_a_boot";
     let Some(mut system) = networkd_is_here()
-        .then(|| System::of_systemd(name))
+        .then(|| System::of_systemd("owners", name))
         .flatten()
     else {
         return;
@@ -135,9 +135,10 @@ fn shapers_of_networkd_are_there_after_a_boot() {
 /// udev applies a `.link` file when a device appears.
 #[test]
 fn a_link_file_of_one_device_is_extended_and_udev_applies_it() {
-    let Some(mut system) =
-        System::of_systemd("a_link_file_of_one_device_is_extended_and_udev_applies_it")
-    else {
+    let Some(mut system) = System::of_systemd(
+        "owners",
+        "a_link_file_of_one_device_is_extended_and_udev_applies_it",
+    ) else {
         return;
     };
     system.file(
@@ -178,7 +179,8 @@ fn a_link_file_of_one_device_is_extended_and_udev_applies_it() {
 /// A file that networkd uses for other devices too cannot be extended for one of them.
 #[test]
 fn a_file_for_several_devices_is_left_alone() {
-    let Some(system) = System::of_systemd("a_file_for_several_devices_is_left_alone") else {
+    let Some(system) = System::of_systemd("owners", "a_file_for_several_devices_is_left_alone")
+    else {
         return;
     };
     system.file("etc/systemd/network/10-all.network", "[Match]\nName=v*\n");
@@ -205,9 +207,10 @@ fn a_file_for_several_devices_is_left_alone() {
 /// A second drop-in with another queue would make the device fail.
 #[test]
 fn another_drop_in_with_precedence_is_named_and_no_file_remains() {
-    let Some(system) =
-        System::of_systemd("another_drop_in_with_precedence_is_named_and_no_file_remains")
-    else {
+    let Some(system) = System::of_systemd(
+        "owners",
+        "another_drop_in_with_precedence_is_named_and_no_file_remains",
+    ) else {
         return;
     };
     system.file("etc/systemd/network/10-v0.network", "[Match]\nName=v0\n");
@@ -251,9 +254,10 @@ fn another_drop_in_with_precedence_is_named_and_no_file_remains() {
 /// can write it (NetworkManager-dispatcher(8)).
 #[test]
 fn a_device_of_networkmanager_gets_a_script_of_its_dispatcher() {
-    let Some(mut system) =
-        System::of_systemd("a_device_of_networkmanager_gets_a_script_of_its_dispatcher")
-    else {
+    let Some(mut system) = System::of_systemd(
+        "owners",
+        "a_device_of_networkmanager_gets_a_script_of_its_dispatcher",
+    ) else {
         return;
     };
     let state = format!("run/NetworkManager/devices/{}", System::index());
@@ -313,122 +317,4 @@ fn a_device_of_networkmanager_gets_a_script_of_its_dispatcher() {
     sh("tc qdisc change dev v0 root pfifo limit 5");
     system.undone(&change);
     assert_eq!(system.tree(), tree);
-}
-
-/// A second `up` in the same boot gives the queue another handle, and a new device another number:
-/// both were taken for changes by somebody else, and nothing was undone.
-#[test]
-fn what_a_script_sets_again_in_the_same_boot_is_undone() {
-    let Some(system) = System::of_systemd("what_a_script_sets_again_in_the_same_boot_is_undone")
-    else {
-        return;
-    };
-    let state = format!("run/NetworkManager/devices/{}", System::index());
-    system.file(&state, "[device]\nmanaged=true\n");
-    let before = System::state();
-    let drifted = || system.env(tune::pending).unwrap().compared.drifted.len();
-    for event in [
-        "true",
-        "ip link del v0 && ip link add v0 type veth peer name v1 && ip link set v1 up",
-    ] {
-        let change = system.kept(&settings());
-        let again = || {
-            sh(event);
-            sh(&format!("{} v0 up", change.files[0].path));
-        };
-        let first = sh("tc qdisc show dev v0");
-        again();
-        assert_ne!(sh("tc qdisc show dev v0"), first);
-        assert_eq!(drifted(), 0, "{event}");
-        sh("tc qdisc change dev v0 root pfifo limit 9");
-        assert_eq!(drifted(), 1, "{event}");
-        again();
-        system.undone(&change);
-        assert_eq!(System::state(), before, "{event}");
-    }
-}
-
-/// The guest's kernel has every queue.
-#[test]
-fn each_queue_that_a_script_sets_again_is_the_same_in_the_guest() {
-    in_guest("owners::each_queue_that_a_script_sets_again_is_the_same");
-}
-
-#[test]
-fn each_queue_that_a_script_sets_again_is_the_same() {
-    let name = "each_queue_that_a_script_sets_again_is_the_same";
-    let Some(system) = System::of_systemd(name) else {
-        return;
-    };
-    let before = System::state();
-    for queue in [
-        "fq flow_limit=150",
-        "fq_codel target=9ms",
-        "cake bandwidth=30mbit",
-        "htb rate=30mbit queue=fq_codel",
-        "pfifo limit=5",
-        "bfifo limit=9000",
-    ] {
-        let setting = Setting::parse_queue(&format!("v0={queue}")).unwrap();
-        if let Err(error) = planned(std::slice::from_ref(&setting)) {
-            println!("skipped: {error}");
-            continue;
-        }
-        let change = system.kept(&[setting]);
-        let script = change.files.iter().find(|file| file.executable).unwrap();
-        sh(&format!("sh {}", script.path));
-        let found = system.env(tune::pending).unwrap();
-        assert!(found.compared.drifted.is_empty(), "{queue}: {found:?}");
-        system.undone(&change);
-        assert_eq!(System::state(), before, "{queue}");
-    }
-}
-
-/// The value of somebody else, on the device of the change.
-#[test]
-fn what_somebody_sets_after_a_script_in_the_same_boot_stays() {
-    let name = "what_somebody_sets_after_a_script_in_the_same_boot_stays";
-    let Some(system) = System::of_systemd(name) else {
-        return;
-    };
-    let change = system.kept(&settings());
-    sh("tc qdisc replace dev v0 root handle 7: pfifo limit 9 && ip link set v0 mtu 1300");
-    let with = System::state();
-    let id = Some(change.id.as_str());
-    let (_, rollback) = system.env(|env| tune::undo(env, id)).unwrap();
-    assert_eq!(rollback.left.len(), 2, "{rollback}");
-    assert_eq!(System::state(), with);
-}
-
-/// The intermediate device of a connection that was set up again stayed.
-#[test]
-fn a_shaper_that_a_script_sets_on_a_new_device_is_undone_in_the_guest() {
-    in_guest("owners::a_shaper_that_a_script_sets_on_a_new_device_is_undone");
-}
-
-#[test]
-fn a_shaper_that_a_script_sets_on_a_new_device_is_undone() {
-    let name = "a_shaper_that_a_script_sets_on_a_new_device_is_undone";
-    let Some(system) = System::of_systemd(name) else {
-        return;
-    };
-    let setting = Setting::parse_shape_ingress("v0=30mbit fq").unwrap();
-    if let Err(error) = planned(std::slice::from_ref(&setting)) {
-        println!("skipped: {error}");
-        return;
-    }
-    let change = system.kept(&[setting]);
-    let script = change.files.iter().find(|file| file.executable).unwrap();
-    sh("ip link del v0 && ip link add v9 type veth && ip link add v0 type veth peer name v1");
-    sh(&format!("sh {}", script.path));
-    let devices = sh("ip link show type ifb | grep -c pt-ifb");
-    assert_eq!(devices.trim(), "1", "that of the first device is left");
-    let found = system.env(tune::pending).unwrap();
-    assert!(found.compared.drifted.is_empty(), "{found:?}");
-    system.undone(&change);
-    let links = sh("ip link show; tc qdisc show dev v0");
-    assert!(
-        !links.contains("pt-ifb") && !links.contains("clsact"),
-        "{links}"
-    );
 }

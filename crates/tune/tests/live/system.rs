@@ -16,9 +16,9 @@ pub(super) struct System {
 }
 
 impl System {
-    /// One of systemd; `None` where the test of the module `owners` does not run.
-    pub(super) fn of_systemd(test: &str) -> Option<Self> {
-        Self::new(&format!("owners::{test}"), "etc/systemd/system/x")
+    /// One of systemd; `None` where this test of a module does not run.
+    pub(super) fn of_systemd(module: &str, test: &str) -> Option<Self> {
+        Self::new(&format!("{module}::{test}"), "etc/systemd/system/x")
     }
 
     /// One that is known by a file; `None` where the test does not run.
