@@ -48,8 +48,8 @@ use std::collections::BTreeMap;
 
 use crate::cause::{Cause, FULL};
 use common::{
-    below_capacity, bytes, carries_the_underlay, filled, known_or, least_gain, no_capacity,
-    percent, rate, time, whole,
+    bbr_may_help, below_capacity, bytes, carries_the_underlay, filled, known_or, least_gain,
+    no_capacity, percent, rate, time, whole,
 };
 
 /// All causes. A cause that can imitate another, or is easier to check, comes first.

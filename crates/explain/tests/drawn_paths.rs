@@ -6,7 +6,7 @@
 mod common;
 
 use common::{DOWN, Found, UP, findings, first, problems};
-use model::{findings::Severity, net::Side};
+use model::{findings::Severity, net::Side, remedy::Action};
 
 /// 111/44 Mbit/s behind cake, 0.4 % of the packets overtaken, TCP fills both directions. Cake shut
 /// the overload of UDP out for a while, so that it got 27 Mbit/s after that: "UDP is throttled".
@@ -344,4 +344,77 @@ fn reordering_of_every_third_packet_costs_bbr_too() {
         ("reordering", DOWN),
         "{findings:#?}"
     );
+}
+
+/// 75 Mbit/s, 1.5 ms, a queue of a few packets down: cubic reaches a fifth, and bbr a third of that,
+/// since its bursts do not fit, either. "bbr reaches only 0.3 times as much" ruled it out, and
+/// nothing was found. Bbr is no remedy there.
+#[test]
+fn a_queue_into_which_no_burst_fits_is_found_although_bbr_is_slower() {
+    let findings = findings("short-queue-74m-bursts");
+    assert_eq!(
+        problems(&findings)[0],
+        ("shallow-queue", DOWN),
+        "{findings:#?}"
+    );
+    let remedies = findings.findings.iter().flat_map(|f| &f.remedies);
+    for remedy in remedies {
+        let bbr = matches!(remedy.action, Action::CongestionControl { .. });
+        assert!(!bbr, "{remedy:#?}");
+    }
+}
+
+/// 269 Mbit/s, 1.1 ms, hosts that use bbr, queues of a few packets: it reaches a seventh, and lost a
+/// third of its packets. "bbr is not known to be loss-based".
+#[test]
+fn a_queue_into_which_no_burst_fits_limits_hosts_with_bbr_as_well() {
+    let findings = findings("short-queue-bbr-bursts");
+    let found = problems(&findings);
+    assert!(found.iter().any(|f| f.0 == "shallow-queue"), "{found:?}");
+}
+
+/// 2 Mbit/s, 203 ms, loss of 2.4 % and jitter of 20 ms: a step of datagrams with a loss had, by
+/// chance, a higher round trip than another step, within the range of idle ones. "Other traffic
+/// takes part of the line".
+#[test]
+fn a_round_trip_within_the_idle_jitter_shows_no_full_queue() {
+    let findings = findings("loss-beside-jitter-2m");
+    assert_eq!(
+        problems(&findings),
+        [("random-loss", DOWN), ("random-loss", UP)],
+        "{findings:#?}"
+    );
+}
+
+/// 150 Mbit/s, 320 ms, loss: the window limited slow start, allows 769 Mbit/s after it, and TCP has
+/// 97. "The receive window is too small".
+#[test]
+fn a_window_of_which_an_eighth_is_used_is_not_too_small() {
+    let findings = findings("loss-ends-window");
+    let window = |f: &Found<'_>| f.0 == "receive-window";
+    assert!(!problems(&findings).iter().any(window), "{findings:#?}");
+}
+
+/// 2 Mbit/s, 119 ms, 1.9 % overtaken: cubic reaches 80 % and bbr, which does not mind, 87 %.
+/// "Reordering, high", of a path on which its removal gains nothing.
+#[test]
+fn reordering_is_no_problem_where_bbr_gains_less_than_a_tenth() {
+    let findings = findings("reordering-2m-costs-little");
+    let overtaken = |f: &Found<'_>| f.0 == "reordering";
+    assert!(!problems(&findings).iter().any(overtaken), "{findings:#?}");
+    assert!(
+        findings
+            .findings
+            .iter()
+            .any(|f| f.code.as_str() == "reordering")
+    );
+}
+
+/// An overload fills the memory for fragments of a router behind a tunnel that does not fit, and for
+/// half a minute nothing large passes. "The sending program does not provide enough data", at
+/// 0 Mbit/s.
+#[test]
+fn a_flow_that_waits_for_timeouts_is_not_limited_by_its_program() {
+    let findings = findings("fragments-fill-reassembly");
+    assert_eq!(problems(&findings), [("fragmentation", None)]);
 }

@@ -90,6 +90,14 @@ impl View<'_> {
             .unwrap_or(0.0)
     }
 
+    /// Round trip, µs, that 19 of 20 idle ones stay below by chance, because delay varies from packet
+    /// to packet: a higher one shows a queue. 0 where it does not.
+    pub fn usual_by_chance_us(&self) -> f64 {
+        let varies = self.idle_chance_us() > 0.0;
+        let p95_us = self.idle().and_then(|idle| idle.p95_us);
+        p95_us.filter(|_| varies).unwrap_or(0.0)
+    }
+
     /// Correlation of the delay of idle probes with that of probes 40 ms later: close to 1 while a
     /// queue drains and fills, close to 0 where delay varies by chance. `None` without the series.
     pub fn idle_correlation(&self) -> Option<f64> {

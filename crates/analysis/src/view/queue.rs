@@ -228,13 +228,14 @@ impl DirectionView<'_> {
         if full - calm < packets_us.max(SLIGHT_US) {
             return None;
         }
+        let chance_us = self.view.usual_by_chance_us();
         let overflows = |s: &SweepStep| {
             let udp = &s.udp;
             let lost = udp.sent.saturating_sub(udp.received);
             let rtt_us = s.rtt_p50_us?;
             let below = sweep.leaves_room(udp);
             let loses = udp.lost >= OVERFLOW.0 && lost >= OVERFLOW.1;
-            let waits = rtt_us - calm > 0.5 * (full - calm);
+            let waits = rtt_us - calm > 0.5 * (full - calm) && rtt_us > chance_us;
             (below && loses && waits).then_some(Overflow {
                 rate_bps: udp.sent_bps,
                 lost: udp.lost,

@@ -70,6 +70,10 @@ fn test(dir: &DirectionView) -> Verdict {
             share = percent(share)
         ));
     }
+    // The kernel marks a flow that waits for a timeout, too, since its window is not full.
+    if load.goodput_bps <= 0.0 {
+        return ruled_out(text!("TCP delivers nothing at all"));
+    }
     let filled = dir.utilization(&load);
     if let Some(filled) = filled.filter(|f| *f >= FULL) {
         return ruled_out(text!(

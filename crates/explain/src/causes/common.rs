@@ -5,6 +5,7 @@ use model::{findings::Value, net::Layer, text, text::Text};
 
 use crate::{
     cause::{FULL, Need},
+    scope::Scope,
     verdict::{Verdict, ruled_out, undecided},
 };
 
@@ -59,6 +60,20 @@ pub(super) fn below_capacity(dir: &DirectionView, load: &Load) -> Result<(f64, f
 /// fills this share of the capacity: half of what is missing, at most [`GAIN`].
 pub(super) fn least_gain(filled: f64) -> f64 {
     GAIN.min(1.0 + 0.5 * (1.0 / filled - 1.0))
+}
+
+/// Returns false if bbr cannot help the sender of a place: it uses it already, or gained too little
+/// where both were measured.
+pub(super) fn bbr_may_help(scope: &Scope) -> bool {
+    let Some(dir) = scope.direction_view() else {
+        return true;
+    };
+    let Some(load) = dir.default_load() else {
+        return true;
+    };
+    let gain = dir.load_with("bbr").and_then(|bbr| dir.gain(&bbr, &load));
+    let little = gain.zip(dir.utilization(&load));
+    load.cc != "bbr" && !little.is_some_and(|(gain, filled)| gain < least_gain(filled))
 }
 
 /// Returns true if a tunnel carries about as much as the underlay: then nothing on the hosts limits

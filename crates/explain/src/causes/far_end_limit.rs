@@ -8,7 +8,7 @@ use model::{
     text,
 };
 
-use super::{FULL, no_capacity, percent, rate};
+use super::{FULL, bbr_may_help, no_capacity, percent, rate};
 use crate::{
     bound,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
@@ -45,12 +45,11 @@ pub(super) const CAUSE: Cause = Cause {
 
 /// Returns the actions, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
-    vec![
-        scope.send_with("bbr"),
-        Action::Measure {
-            what: text!("against a server that is known to send with bbr"),
-        },
-    ]
+    let send = bbr_may_help(scope).then(|| scope.send_with("bbr"));
+    let measure = Action::Measure {
+        what: text!("against a server that is known to send with bbr"),
+    };
+    send.into_iter().chain([measure]).collect()
 }
 
 fn test(dir: &DirectionView) -> Verdict {

@@ -12,8 +12,12 @@ use crate::{
     bound,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
-    verdict::{Figure, Strength, Verdict, confirmed, figure},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out},
 };
+
+/// Share of what the window allows below which it is not the limit: it was for the start of a load,
+/// or while the receiver waited for what was lost.
+const UNUSED: f64 = 1.0 / 3.0;
 
 pub(super) const CAUSE: Cause = Cause {
     code: CauseCode::RECEIVE_WINDOW,
@@ -63,6 +67,14 @@ fn test(dir: &DirectionView) -> Verdict {
     if let (Some(window), Some(rtt)) = (load.snd_wnd_p50, load.rtt_us()) {
         let limit = models::window_bytes_bps(window, rtt / 1e6);
         let ratio = load.goodput_bps / limit;
+        if ratio < UNUSED {
+            return ruled_out(text!(
+                "it limited the sender for {share} of its busy time, but the window allows {limit}, far above the {goodput} of TCP",
+                share = percent(limited.share),
+                limit = rate(limit),
+                goodput = rate(load.goodput_bps)
+            ));
+        }
         fits = (0.5..=1.5).contains(&ratio);
         limited.evidence.push(
             figure(text!("window / RTT"), Value::Bps(limit))

@@ -32,6 +32,9 @@ const BBR_KEEPS: f64 = 0.01;
 /// fifth to nine tenths on three drawn paths (draws 1003 and 1004 of docs/drawn.md), with at most
 /// 4 % nothing on four.
 const OFTEN: f64 = 0.1;
+/// Gain of bbr, which fills the path, from which reordering costs something: a tenth, as for the
+/// causes of docs/drawn.md.
+const COSTS: f64 = 1.1;
 /// Share of spurious retransmissions that distinguishes reordering from loss.
 const SPURIOUS: f64 = 0.5;
 
@@ -147,9 +150,18 @@ fn test(dir: &DirectionView) -> Verdict {
     let verdict = confirmed(Strength::of(&[by_tcp, true]), text, evidence);
     let rare = overtaken.is_some_and(|share| share < OFTEN);
     match dir.utilization(&load) {
-        Some(filled) if filled >= FULL || rare && harmless(&load) => verdict.at(Severity::Info),
+        Some(filled) if filled >= FULL || rare && harmless(&load) || cheap(dir, filled) => {
+            verdict.at(Severity::Info)
+        }
         _ => verdict,
     }
+}
+
+/// Returns true if bbr, which takes overtaken packets for lost without slowing down, fills the path
+/// and carries hardly more than a load that fills this share.
+fn cheap(dir: &DirectionView, filled: f64) -> bool {
+    let bbr = dir.load_with("bbr").and_then(|bbr| dir.utilization(&bbr));
+    bbr.is_some_and(|most| most >= FULL && most < COSTS * filled)
 }
 
 /// Returns true if the congestion control reacts too rarely for its goodput: overtaken packets slow

@@ -1,5 +1,7 @@
 //! Queues that drop before TCP fills the path.
 
+mod bursts;
+
 use analysis::{
     models,
     view::{DirectionView, Load, Sweep},
@@ -10,8 +12,10 @@ use model::{
     text,
 };
 
+use self::bursts::Bursts;
 use super::{
-    FULL, below_capacity, bytes, least_gain, percent, random_loss::exceeds, rate, time, whole,
+    FULL, bbr_may_help, below_capacity, bytes, least_gain, percent, random_loss::exceeds, rate,
+    time, whole,
 };
 use crate::{
     bound,
@@ -76,26 +80,28 @@ pub(super) const CAUSE: Cause = Cause {
         slowly, over many round trips: on a long path a transfer of some seconds stays far below \
         the rate. UDP, which is sent evenly, loses nothing below the capacity, so that this is no \
         random loss; its overload is queued, so that this is no policer; and bbr, which paces its \
-        packets and does not interpret single losses as congestion, gets more. A queue of one \
+        packets and does not interpret single losses as congestion, gets more. A queue of a few \
+        packets is too short for that, too: what a sender or its network card sends at once overflows it, and \
+        bbr loses a fifth of its packets and more, which helps nobody. A queue of one \
         bandwidth-delay product avoids it, divided by the square root of the number of flows where \
         there are many.",
     sources: &[
         "Appenzeller, Keslassy, McKeown: Sizing Router Buffers, SIGCOMM 2004",
         "RFC 8033 section 4.2, RFC 8289 section 4.4: targets and intervals follow the RTT",
         models::GROWTH_SOURCE,
+        "Linux net/ipv4/tcp_bbr.c: bursts of up to 64 kB (bbr_tso_segs_goal), bbr_lt_loss_thresh",
     ],
 };
 
 /// Returns the actions, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
-    vec![
-        scope.send_with("bbr"),
-        Action::AskProvider {
-            request: text!(
-                "for a queue that holds a bandwidth-delay product at the bottleneck, or for a target of its management that fits the RTT"
-            ),
-        },
-    ]
+    let ask = Action::AskProvider {
+        request: text!(
+            "for a queue that holds a bandwidth-delay product at the bottleneck, or for a target of its management that fits the RTT"
+        ),
+    };
+    let send = bbr_may_help(scope).then(|| scope.send_with("bbr"));
+    send.into_iter().chain([ask]).collect()
 }
 
 fn test(dir: &DirectionView) -> Verdict {
@@ -104,7 +110,8 @@ fn test(dir: &DirectionView) -> Verdict {
     else {
         return undecided(Need::Tcp.missing(), Need::Tcp.settle());
     };
-    if !models::is_loss_based(&load.cc) {
+    let bursts = Bursts::of(dir, &load, base_us);
+    if bursts.is_none() && !models::is_loss_based(&load.cc) {
         return ruled_out(text!("{cc} is not known to be loss-based", cc = &load.cc));
     }
     let (filled, carries) = match below_capacity(dir, &load) {
@@ -115,7 +122,7 @@ fn test(dir: &DirectionView) -> Verdict {
         return other;
     }
     let rise_us = rise_us(&load, base_us);
-    if rise_us > OWN * base_us + MANAGED_US {
+    if !few_wait(&load, base_us) {
         return ruled_out(text!(
             "TCP's own RTT rises by {own}: it fills a queue",
             own = time(rise_us)
@@ -126,6 +133,9 @@ fn test(dir: &DirectionView) -> Verdict {
     };
     if signals == 0.0 {
         return ruled_out(text!("TCP loses no packet, and none is marked"));
+    }
+    if let Some(bursts) = bursts {
+        return bursts.verdict(dir, &load, &sweep, [filled, carries], [base_us, signals]);
     }
     if may_be_random(dir, &load, &sweep, signals) {
         return undecided(
@@ -215,6 +225,11 @@ fn waits_from_us(dir: &DirectionView) -> f64 {
     let idle = dir.view.idle();
     let usual = idle.and_then(|idle| idle.p99_us.or(idle.p95_us));
     usual.map_or(f64::INFINITY, |us| us + MANAGED_US)
+}
+
+/// Returns true if hardly any packet of TCP waits: its own round trip rises by little.
+fn few_wait(load: &Load, base_us: f64) -> bool {
+    rise_us(load, base_us) <= OWN * base_us + MANAGED_US
 }
 
 /// Rise of TCP's own round trip, 95th percentile, µs.

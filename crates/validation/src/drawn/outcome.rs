@@ -69,6 +69,10 @@ pub struct FoundCause {
     pub confidence: f64,
     /// Strength of the evidence, of which the confidence was made.
     pub strength: Strength,
+    /// Whether its first remedy is another congestion control, where that does not follow from the
+    /// cause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<bool>,
 }
 
 /// Judgement of a scenario by its first finding.
@@ -109,6 +113,7 @@ impl Outcome {
         let (findings, strengths) = judge_with_strength(run);
         let answers = findings.findings.into_iter().zip(strengths);
         let found = answers.map(|(finding, strength)| FoundCause {
+            congestion_control: advice::of(&finding),
             code: finding.code,
             place: finding.place,
             severity: finding.severity,

@@ -1,15 +1,20 @@
 //! Advice of another congestion control, by its causes and by its effect.
 
 use explain::registry;
-use model::{cause::CauseCode, findings::RemedyClass};
+use model::{
+    cause::CauseCode,
+    findings::{Finding, RemedyClass},
+};
 
 use super::{super::advised::Bbr, FoundCause, Outcome};
 
 impl Outcome {
     /// The first finding, if its remedy is another congestion control.
     pub fn advises_congestion_control(&self) -> Option<&FoundCause> {
-        self.first()
-            .filter(|s| calls_for_congestion_control(&s.code))
+        self.first().filter(|found| {
+            let usual = || calls_for_congestion_control(&found.code);
+            found.congestion_control.unwrap_or_else(usual)
+        })
     }
 
     /// Returns true if the first remedy is another congestion control although no true or allowed
@@ -28,6 +33,14 @@ impl Outcome {
         measured.peek()?;
         Some(measured.any(Bbr::helps))
     }
+}
+
+/// Whether the first remedy is another congestion control, where that does not follow from the
+/// cause: not where the Run shows that it carries no more.
+pub(super) fn of(finding: &Finding) -> Option<bool> {
+    let first = finding.remedies.first();
+    let here = first.is_some_and(|r| r.class() == RemedyClass::CongestionControl);
+    (here != calls_for_congestion_control(&finding.code)).then_some(here)
 }
 
 fn calls_for_congestion_control(code: &CauseCode) -> bool {
@@ -56,6 +69,16 @@ mod tests {
         let found = [(CauseCode::RANDOM_LOSS, DOWN, Severity::High)];
         assert!(outcome(&[window], &found).advises_wrong_congestion_control());
         assert!(!outcome(&[LOSS], &found).advises_wrong_congestion_control());
+    }
+
+    /// A queue of a few packets, which the bursts of bbr overflow as well.
+    #[test]
+    fn a_finding_whose_remedy_is_another_one_here_advises_no_bbr() {
+        let found = [(CauseCode::SHALLOW_QUEUE, DOWN, Severity::High)];
+        let mut outcome = outcome(&[Fault::ReceiveBuffer(Side::Near)], &found);
+        assert!(outcome.advises_wrong_congestion_control());
+        outcome.found[0].congestion_control = Some(false);
+        assert!(!outcome.advises_wrong_congestion_control());
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub(in crate::drawn) fn outcome(
             severity: *severity,
             confidence: 0.9,
             strength: Strength::Fair,
+            congestion_control: None,
         };
     let outcome = Outcome {
         draw: 1,
