@@ -51,6 +51,9 @@ pub struct Options {
     pub params: Params,
     /// Sending time after the omitted part, if no bytes or blocks are given.
     pub duration: Duration,
+    /// Payload bytes in both directions, the omitted part included, after which the test is
+    /// aborted ([`Error::Spent`]).
+    pub most_bytes: Option<u64>,
 }
 
 /// Runs one test with the server at `address`. The cookie is generated from `random`; the test is
@@ -72,10 +75,14 @@ pub fn run(
         cookie: Cookie::new(random),
         control: Control::new(stream).map_err(Error::Control)?,
         address,
+        most_bytes: options.most_bytes,
         stop,
     };
     let result = client.run(options.duration);
-    if matches!(result, Err(Error::Stopped | Error::Stream { .. })) {
+    if matches!(
+        result,
+        Err(Error::Stopped | Error::Spent | Error::Stream { .. })
+    ) {
         let _ = client.control.send_state(State::ClientTerminate);
     }
     result
@@ -142,6 +149,7 @@ struct Client<'a> {
     cookie: Cookie,
     control: Control,
     address: SocketAddr,
+    most_bytes: Option<u64>,
     stop: &'a AtomicBool,
 }
 
@@ -320,6 +328,15 @@ impl Client<'_> {
         }
         if self.stop.load(Relaxed) {
             return Err(Error::Stopped);
+        }
+        let moved = || {
+            [true, false]
+                .iter()
+                .map(|sends| streams.bytes(*sends))
+                .sum::<u64>()
+        };
+        if self.most_bytes.is_some_and(|most| moved() > most) {
+            return Err(Error::Spent);
         }
         match streams.failure() {
             None => Ok(()),

@@ -41,6 +41,8 @@ pub enum Error {
     Terminated,
     /// This end's operator did.
     Stopped,
+    /// As many bytes were moved as this end's operator allows.
+    Spent,
     /// The server is to end a test that takes too long.
     Overdue(u64),
     /// The parameters cannot be met.
@@ -105,6 +107,7 @@ impl Error {
             ),
             Self::Panicked => text!("the thread of the iperf3 test panicked; please report this"),
             Self::Terminated => text!("the other end was stopped before the iperf3 test was over"),
+            Self::Spent => text!("the byte budget is used up"),
             Self::Stopped => text!("stopped before the iperf3 test was over"),
             Self::Overdue(seconds) => text!(
                 "the iperf3 test was still running after {n} s",

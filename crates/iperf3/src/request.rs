@@ -59,6 +59,9 @@ pub enum RequestError {
     /// Nothing would be sent.
     #[error("a test needs a time, or bytes, above 0")]
     Empty,
+    /// All bytes may be sent in the part that does not count.
+    #[error("seconds to omit need a test of a time: the bytes may be sent before they are over")]
+    OmitsBytes,
 }
 
 impl Default for Request {
@@ -97,6 +100,9 @@ impl Request {
         if duration.is_zero() || self.bytes == Some(0) {
             return Err(RequestError::Empty);
         }
+        if self.bytes.is_some() && self.omit_s > 0 {
+            return Err(RequestError::OmitsBytes);
+        }
         Ok(Options {
             params: Params {
                 protocol: if self.udp {
@@ -115,6 +121,7 @@ impl Request {
                 ..Params::default()
             },
             duration,
+            most_bytes: None,
         })
     }
 }
@@ -139,6 +146,17 @@ mod tests {
         let udp = udp(1200).options().unwrap();
         assert_eq!(udp.params.rate_bps, Some(1_000_000));
         assert_eq!(udp.params.len, Some(1200));
+    }
+
+    /// Bug: of 20 MB that were sent within the omitted second, "20.972 MB in 1.00 s" counted.
+    #[test]
+    fn bytes_and_seconds_to_omit_exclude_each_other() {
+        let both = Request {
+            bytes: Some(20_000_000),
+            omit_s: 1,
+            ..Request::default()
+        };
+        assert!(matches!(both.options(), Err(RequestError::OmitsBytes)));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::{
 
 use model::{evidence::Evidence, facts::HostFacts, text::Text};
 use traffic::wire::{
-    Channel, ChannelError, Key, Ticket, channel,
+    Channel, ChannelError, Key, Ticket, Token, channel,
     message::{Numbered, Request, SLOT, Welcome},
 };
 
@@ -23,7 +23,7 @@ pub use error::{Action, FarError};
 pub use reply::{Named, Outcome};
 
 use load::{Agreed, Load, Service};
-use reply::{Counters, Done, Facts, Finished, Opened, Reply};
+use reply::{Counters, Done, Ended, Facts, Finished, Opened, Reply};
 
 /// Timeout of a connection.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -37,6 +37,8 @@ pub struct Far {
     address: SocketAddr,
     /// Its description of itself.
     pub welcome: Welcome,
+    /// Loads and services that have not ended.
+    open: Vec<Token>,
 }
 
 impl Far {
@@ -65,6 +67,7 @@ impl Far {
             control,
             address,
             welcome,
+            open: Vec::new(),
         })
     }
 
@@ -128,6 +131,7 @@ impl Far {
         let request = Request::Open(service.order());
         let opened: Opened<S::Key> = self.control.request("open", request)?;
         let Opened { token, secret, key } = opened;
+        self.open.push(token);
         Ok(Agreed::new(Ticket { token, secret }, key))
     }
 
@@ -148,9 +152,26 @@ impl Far {
     /// The far end has forgotten it, or the session failed.
     pub fn finish<S: Service>(&mut self, service: Agreed<S>) -> Result<S::Outcome, FarError> {
         let token = service.token;
+        self.open.retain(|open| *open != token);
         let finished: Finished<S::Outcome> =
             self.control.request("finish", Request::Finish { token })?;
         Ok(finished.outcome.0)
+    }
+
+    /// Ends all loads and services that have not ended, whose results nobody needs: each counts
+    /// against the far end's limit.
+    ///
+    /// # Errors
+    /// The session failed.
+    pub fn abandon(&mut self) -> Result<(), FarError> {
+        for token in std::mem::take(&mut self.open) {
+            let ended: Result<Ended, _> = self.control.request("finish", Request::Finish { token });
+            ended.map(drop).or_else(|error| match error.is_final() {
+                true => Err(error),
+                false => Ok(()),
+            })?;
+        }
+        Ok(())
     }
 
     /// Takes the slot for loads of clients that watch, until the session ends. A server without

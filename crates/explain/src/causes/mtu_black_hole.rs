@@ -124,6 +124,14 @@ fn test(dir: &DirectionView) -> Verdict {
             text!("the step `sizes` for longer"),
         );
     }
+    if sizes.is_empty() {
+        return undecided(
+            text!(
+                "the largest packets did not arrive, and no ICMP message said so; datagrams of several sizes, which tell that from loss, were not sent"
+            ),
+            text!("a plan with the steps `sizes` and `pmtu`"),
+        );
+    }
     let load = dir.default_load();
     let mss = load.as_ref().and_then(|l| l.mss);
     let headers = f64::from(dir.view.family.tcp_headers());

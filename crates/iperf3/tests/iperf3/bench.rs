@@ -92,6 +92,7 @@ pub fn options(protocol: Protocol, direction: impl Into<LoadDirection>) -> Optio
             ..Params::default()
         },
         duration: Duration::from_millis(300),
+        most_bytes: None,
     }
 }
 

@@ -103,6 +103,21 @@ fn a_stream_has_its_rate() {
     }
 }
 
+/// Bug: of a budget of 10 MB, the first test moved 2.6 GB.
+#[test]
+fn a_test_ends_where_the_allowed_bytes_do() {
+    let serving = Serving::start();
+    for direction in DIRECTIONS {
+        let mut options = options(Protocol::Tcp, direction);
+        options.duration = std::time::Duration::from_secs(60);
+        options.most_bytes = Some(1_000_000);
+        let ended = run(serving.address, &options);
+        assert!(matches!(ended, Err(Error::Spent)), "{ended:?}");
+        // It does one test at a time.
+        serving.report().unwrap_err();
+    }
+}
+
 #[test]
 fn the_omitted_part_does_not_count() {
     let serving = Serving::start();

@@ -44,6 +44,7 @@ named!("reply":
     Facts = "facts",
     Counters = "evidence",
     Done = "done",
+    Ended = "finished",
     Refusal = "no",
 );
 named!("outcome":
@@ -77,6 +78,10 @@ pub(super) struct Counters {
 /// Reply: the request was carried out.
 #[derive(Deserialize)]
 pub(super) struct Done {}
+
+/// Reply: a load or service has ended; its outcome is not read.
+#[derive(Deserialize)]
+pub(super) struct Ended {}
 
 /// Reply: the request was refused.
 #[derive(Deserialize)]

@@ -102,6 +102,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) pmtu: HashMap<LayerAddress, u32>,
     /// Payload bytes in both directions so far.
     pub(crate) bytes: u64,
+    /// When both sessions last showed that this end is still there.
+    pub(crate) pinged: Instant,
     /// The third point, if one is probed.
     pub(crate) third: Option<Prober>,
     pub(crate) on: &'a mut dyn FnMut(Event<'_>),
@@ -140,9 +142,7 @@ impl Bench<'_> {
         mut sample: impl FnMut() -> Live,
     ) -> Result<(), FarError> {
         const PIECE: Duration = Duration::from_millis(250);
-        const PING: Duration = Duration::from_secs(20);
         let end = Instant::now().after(span);
-        let mut ping = Instant::now().after(PING);
         while !self.cancelled() {
             let now = Instant::now();
             let left = end.since(now);
@@ -155,15 +155,33 @@ impl Bench<'_> {
             live.run_s = now.since(self.zero) as f64 / 1e9;
             live.bytes += self.bytes;
             (self.on)(Event::Live(live));
-            if now >= ping {
-                self.far.ping()?;
-                if let Some(third) = &mut self.third {
-                    third.ping();
-                }
-                ping = now.after(PING);
-            }
+            self.keep_alive()?;
         }
         Ok(())
+    }
+
+    /// Shows the far end and an agent that this end is still there, if that is due: a step may use
+    /// neither session for longer than they wait.
+    pub(crate) fn keep_alive(&mut self) -> Result<(), FarError> {
+        const PING: Duration = Duration::from_secs(20);
+        let now = Instant::now();
+        if now < self.pinged.after(PING) {
+            return Ok(());
+        }
+        self.far.ping()?;
+        if let Some(third) = &mut self.third {
+            third.ping();
+        }
+        self.pinged = now;
+        Ok(())
+    }
+
+    /// Ends what a step that failed has left at the far end and an agent.
+    pub(crate) fn abandon(&mut self) -> Result<(), FarError> {
+        if let Some(third) = &mut self.third {
+            third.abandon();
+        }
+        self.far.abandon()
     }
 
     /// µs since the run started.

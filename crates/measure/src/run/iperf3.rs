@@ -243,7 +243,8 @@ impl Bench<'_> {
         let mut samples: Vec<Sample> = keys.into_iter().map(|k| Sample::new(k, at_us)).collect();
         let guard = validity::Guard::set(task, run.lab);
         let mark = state::Mark::now(&self.scope, self.start.plan.hotspots);
-        let result = self.test(options(task, load));
+        let left = budget::bytes_left(&self.start.plan.budget, self.bytes);
+        let result = self.test(options(task, load, left));
         let near = mark.evidence();
         let mut done = Done::Yes;
         match result {
@@ -256,10 +257,13 @@ impl Bench<'_> {
                         done = Done::Lacking;
                     }
                     sample.near = Some(near.clone());
-                    self.bytes += sample.tcp.as_ref().map_or(0, |t| t.bytes);
+                    self.bytes += moved(sample, load);
                 }
             }
             Err(error) => {
+                if matches!(error, Error::Spent) {
+                    self.bytes += left.unwrap_or(0);
+                }
                 // The server is gone: the run ends.
                 if matches!(error, Error::Connect(..)) {
                     run.cut_short = Some(error.text());
@@ -334,9 +338,21 @@ fn tcp(task: &Task) -> Option<Tcp> {
     }
 }
 
-fn options(task: &Task, load: &Tcp) -> Options {
-    // The protocol counts the warm-up in whole seconds.
-    let omit_s = load.warmup_s.ceil() as u32;
+/// Bytes of a sample with those of its warm-up, which are not counted: about as many per second.
+fn moved(sample: &Sample, load: &Tcp) -> u64 {
+    let Some(tcp) = &sample.tcp else { return 0 };
+    let omitted = tcp.goodput_bps / 8.0 * f64::from(omit_s(load));
+    tcp.bytes.saturating_add(omitted as u64)
+}
+
+/// The protocol counts the warm-up in whole seconds.
+fn omit_s(load: &Tcp) -> u32 {
+    load.warmup_s.ceil() as u32
+}
+
+/// `most_bytes`: what the plan's budget allows.
+fn options(task: &Task, load: &Tcp, most_bytes: Option<u64>) -> Options {
+    let omit_s = omit_s(load);
     let counted = (task.step.duration_s - f64::from(omit_s)).max(1.0);
     Options {
         params: Params {
@@ -348,5 +364,6 @@ fn options(task: &Task, load: &Tcp) -> Options {
             ..Params::default()
         },
         duration: Duration::from_secs_f64(counted),
+        most_bytes,
     }
 }

@@ -116,6 +116,7 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
         capacity: HashMap::new(),
         pmtu: HashMap::new(),
         bytes: 0,
+        pinged: Instant::now(),
         third: None,
         on,
     };
@@ -339,6 +340,7 @@ fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<
             block: task.block,
         });
     }
+    bench.keep_alive()?;
     let guard = validity::Guard::set(task, run.lab);
     let samples = match step.run(bench, task) {
         Ok(mut samples) => {
@@ -349,7 +351,10 @@ fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<
             samples
         }
         Err(error) if error.is_final() => return Err(error),
-        Err(error) => step.failed(bench, task, &error),
+        Err(error) => {
+            bench.abandon()?;
+            step.failed(bench, task, &error)
+        }
     };
     keep(bench, run, task, samples);
     Ok(true)

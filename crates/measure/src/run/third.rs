@@ -174,9 +174,18 @@ impl Prober {
 
     /// Shows an agent that this end is still there.
     pub(crate) fn ping(&mut self) {
+        self.ask(Far::ping);
+    }
+
+    /// Ends probes of a step that failed.
+    pub(crate) fn abandon(&mut self) {
+        self.ask(Far::abandon);
+    }
+
+    fn ask(&mut self, request: fn(&mut Far) -> Result<(), FarError>) {
         if let Answers::Agent(_, far) = &mut self.answers
             && self.failed.is_none()
-            && let Err(error) = far.ping()
+            && let Err(error) = request(far)
         {
             self.failed = Some(error);
         }

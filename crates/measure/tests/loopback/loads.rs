@@ -208,3 +208,17 @@ fn a_client_that_disconnects_abruptly_leaves_nothing_behind() {
         serving.wait_idle();
     }
 }
+
+/// Bug: what a step that failed had opened stayed open, and from the 32nd on every step was
+/// refused, on healthy layers too.
+#[test]
+fn what_a_failed_step_has_opened_can_be_ended_without_its_results() {
+    let serving = Serving::start(limits());
+    let mut far = serving.connect();
+    let opened = (0..40).map_while(|_| far.open(&Echo).ok()).count();
+    assert!((1..40).contains(&opened), "{opened}");
+    refusal(far.open(&udp(true, 1_000_000, 1000, 60.0)));
+    far.abandon().unwrap();
+    assert_eq!(serving.admission.held().loads, 0);
+    assert!(far.open(&udp(true, 1_000_000, 1000, 60.0)).is_ok());
+}

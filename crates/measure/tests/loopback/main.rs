@@ -5,5 +5,7 @@
 mod answers;
 mod common;
 mod loads;
+mod paths;
+mod relay;
 mod runs;
 mod strangers;

@@ -1,6 +1,6 @@
 //! Whole runs.
 
-use std::sync::atomic::AtomicBool;
+use std::{net::IpAddr, sync::atomic::AtomicBool};
 
 use measure::{
     far::FarError,
@@ -28,6 +28,21 @@ fn measure_beside(
     key: &Key,
     third: Option<&Third>,
 ) -> Result<Run, FarError> {
+    measure_over(server, server.address.ip(), plan, key, third)
+}
+
+/// Carries a plan out over another address of the server.
+pub(crate) fn measure_to(server: &Serving, far: IpAddr, plan: &str) -> Run {
+    measure_over(server, far, plan, &server.key, None).unwrap()
+}
+
+fn measure_over(
+    server: &Serving,
+    far: IpAddr,
+    plan: &str,
+    key: &Key,
+    third: Option<&Third>,
+) -> Result<Run, FarError> {
     let plan = plans::parse(plan).unwrap();
     let start = Start {
         control: server.address,
@@ -36,7 +51,7 @@ fn measure_beside(
         seed: Seed(1),
         targets: &[Target {
             layer: Layer::Underlay,
-            far: server.address.ip(),
+            far,
         }],
         unreached: Vec::new(),
         third,

@@ -3,7 +3,7 @@
 use std::{io, net::UdpSocket, sync::Arc, thread::JoinHandle, time::Duration};
 
 use sys::{
-    clock::{self, Instant},
+    clock,
     ring::Reflector,
     socket::{self, Batch},
 };
@@ -86,8 +86,6 @@ impl Drop for Echo {
 struct Answering<'a> {
     socket: &'a UdpSocket,
     stop: &'a Stop,
-    /// Lead of CLOCK_REALTIME over CLOCK_MONOTONIC, ns.
-    offset: u64,
     /// Buffer for a sized reply.
     large: Vec<u8>,
 }
@@ -97,7 +95,6 @@ impl<'a> Answering<'a> {
         Self {
             socket,
             stop,
-            offset: clock::realtime_offset(),
             large: Vec::new(),
         }
     }
@@ -130,7 +127,7 @@ impl<'a> Answering<'a> {
                     return;
                 }
                 let mut out = [0; PROBE];
-                let held_ns = self.held_ns(time);
+                let held_ns = held_ns(time);
                 Datagram::Answer { number, held_ns }.write(&mut out);
                 let _ = self.socket.send(&out[..size]);
             }
@@ -152,13 +149,13 @@ impl<'a> Answering<'a> {
             _ => {}
         }
     }
+}
 
-    /// Returns the time since a datagram arrived.
-    fn held_ns(&self, time: u64) -> u32 {
-        let came = time.saturating_sub(self.offset);
-        let held = Instant::now().0.saturating_sub(came);
-        u32::try_from(held).unwrap_or(u32::MAX)
-    }
+/// Returns the time since a datagram arrived at `time` (CLOCK_REALTIME, ns), by the same clock: one
+/// that is set in between, which other clocks are not, is 0 or the longest.
+fn held_ns(time: u64) -> u32 {
+    let held = clock::realtime_ns().saturating_sub(time);
+    u32::try_from(held).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -173,6 +170,17 @@ mod tests {
         far.connect(near.local_addr().unwrap()).unwrap();
         near.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         (near, far)
+    }
+
+    /// Bug: the time was the difference of two clocks, whose distance had been read when the
+    /// service began: an hour by which the far host's clock was set since then was subtracted from
+    /// each round trip, which became 0.
+    #[test]
+    fn the_time_at_the_far_end_is_that_of_one_clock() {
+        let held = |ago_ns: u64| held_ns(clock::realtime_ns() - ago_ns);
+        assert!((1_000_000..1_000_000_000).contains(&held(1_000_000)));
+        let ahead = clock::realtime_ns() + 3_600_000_000_000;
+        assert_eq!(held_ns(ahead), 0, "set back in between");
     }
 
     #[test]

@@ -29,18 +29,26 @@ impl Sized {
         let echo = bench.far.open(&Echo)?;
         let address = bench.target(layer);
         let socket = far::datagrams(*echo, address)?;
-        let idle = bench.idle_us.get(layer).copied();
-        // Without an idle round trip, a timeout above that of nearly any path.
-        let timeout = idle.map_or(Duration::from_millis(600), |us| {
-            Duration::from_secs_f64(us * 1.5 / 1e6 + 0.05)
-        });
-        Ok(Self {
+        let mut sized = Self {
             echo,
             socket,
             number: 0,
-            timeout,
+            timeout: LONGEST,
             headers: layer.family.udp_headers(),
-        })
+        };
+        let idle = bench.idle_us.get(layer).map(|us| us / 1e6);
+        sized.timeout = match idle.or_else(|| sized.round_trip_s()) {
+            Some(round_trip) => Duration::from_secs_f64(round_trip * 1.5 + 0.05),
+            None => LONGEST / 5,
+        };
+        Ok(sized)
+    }
+
+    /// The round trip of a short packet, s; `None` if no reply comes.
+    fn round_trip_s(&mut self) -> Option<f64> {
+        let began = Instant::now();
+        let replied = (0..2).any(|_| matches!(self.exchange(SHORT, SHORT), Ok(true)));
+        replied.then(|| Instant::now().since(began) as f64 / 1e9)
     }
 
     /// Sends a packet of `request` bytes that requests a reply of `response` bytes; returns its
@@ -110,6 +118,10 @@ impl Sized {
     }
 }
 
+/// A packet that every path carries, bytes.
+const SHORT: u32 = 100;
+/// Timeout of a reply on a path of unknown round trip, above that of any.
+const LONGEST: Duration = Duration::from_secs(3);
 /// Bytes that a datagram needs for its fields.
 const SHORTEST: u32 = 22;
 /// include/uapi/asm-generic/errno.h

@@ -11,8 +11,11 @@ use std::time::Duration;
 
 use analysis::{datagrams, flow, pace::Line};
 use model::{
+    findings::Value,
     net::Direction,
-    run::{Sample, StepKind, SweepStep, Udp},
+    run::{Invalid, Sample, StepKind, SweepStep, Udp},
+    text,
+    text::Text,
     wire::payload_share,
 };
 
@@ -22,7 +25,7 @@ use super::{
 };
 use crate::{
     far::FarError,
-    run::{bench::Bench, task::Task},
+    run::{bench::Bench, budget::bytes_left, task::Task},
 };
 
 /// Factor from one rate to the next.
@@ -64,6 +67,8 @@ pub(super) struct Seen {
     /// The load that represents the path: below the knee, or the fastest.
     udp: Option<Udp>,
     steps: Vec<SweepStep>,
+    /// The reason why it shows no capacity, other than a path that carried all.
+    invalid: Option<Text>,
 }
 
 impl Step for Sweep {
@@ -96,20 +101,19 @@ impl Measure for Sweep {
             steps: Vec::new(),
             base: (0, 0),
             probes_bps: 0.0,
+            invalid: None,
         };
         let knee = search.rise(self.from_bps, self.to_bps.min(limit))?;
-        let Some(knee) = knee else {
-            return Ok(Seen {
-                capacity_bps: None,
-                udp: search.steps.last().map(|s| s.udp),
-                steps: search.steps,
-            });
+        let found = match knee {
+            Some(knee) => search.capacity_bps(knee)?,
+            None => None,
         };
-        let (capacity_bps, below) = search.capacity_bps(knee)?;
+        let last = search.steps.last().map(|s| s.udp);
         Ok(Seen {
-            capacity_bps: Some(capacity_bps),
-            udp: Some(below),
+            capacity_bps: found.map(|(capacity_bps, _)| capacity_bps),
+            udp: found.map(|(_, below)| below).or(last),
             steps: search.steps,
+            invalid: search.invalid,
         })
     }
 
@@ -118,6 +122,7 @@ impl Measure for Sweep {
             capacity_bps: seen.capacity_bps,
             udp: seen.udp,
             sweep: seen.steps,
+            invalid: seen.invalid.map(Invalid::failed).into_iter().collect(),
             ..blank.of(Some(self.direction))
         }]
     }
@@ -133,6 +138,8 @@ struct Search<'a, 'b> {
     base: (u64, u64),
     /// Payload rate of the probes during the latest offer, bit/s.
     probes_bps: f64,
+    /// The reason why the search ended.
+    invalid: Option<Text>,
 }
 
 /// Payload bytes of a probe.
@@ -142,15 +149,19 @@ fn probe_payload() -> f64 {
 
 impl Search<'_, '_> {
     /// Raises the rate up to the knee; returns the rate received there. `None`: the highest rate
-    /// was delivered.
+    /// was delivered, or the search ended.
     fn rise(&mut self, from_bps: u64, to_bps: u64) -> Result<Option<f64>, FarError> {
         let mut rate = from_bps.min(to_bps);
         loop {
             let needed = FEWEST * f64::from(self.payload) * 8.0 / rate as f64;
             let span = Duration::from_secs_f64(needed).clamp(RISING[0], RISING[1]);
-            let delivery = self.offer(rate, span)?;
+            let Some(delivery) = self.offer(rate, span)? else {
+                return Ok(None);
+            };
             if self.is_knee(&delivery) {
-                let again = self.offer(rate, span)?;
+                let Some(again) = self.offer(rate, span)? else {
+                    return Ok(None);
+                };
                 if self.is_knee(&again) && !self.grows(rate, to_bps, &again)? {
                     // The received data included the initial filling of the queue or bucket.
                     return Ok(Some(again.late_bps.unwrap_or(again.udp.received_bps)));
@@ -174,28 +185,50 @@ impl Search<'_, '_> {
             return Ok(false);
         }
         let more = self.offer(higher, RISING[0])?;
-        Ok(more.udp.received_bps > GROWS * first.udp.received_bps)
+        Ok(more.is_some_and(|more| more.udp.received_bps > GROWS * first.udp.received_bps))
     }
 
-    /// Returns the capacity of the path, bit/s of IP packets, and the load below that. `knee`: rate
-    /// that arrived where less arrived than was sent, bit/s of payload.
-    fn capacity_bps(&mut self, knee: f64) -> Result<(f64, Udp), FarError> {
+    /// Returns the capacity of the path, bit/s of IP packets, and the load below that; `None` if
+    /// the search ended. `knee`: rate that arrived where less arrived than was sent, bit/s of
+    /// payload.
+    fn capacity_bps(&mut self, knee: f64) -> Result<Option<(f64, Udp)>, FarError> {
+        if knee <= 0.0 {
+            return Ok(self.nothing_arrives());
+        }
         let span = self.span(knee);
-        let over = self.offer((knee * OVER) as u64, span)?;
+        let Some(over) = self.offer((knee * OVER) as u64, span)? else {
+            return Ok(None);
+        };
         let probes_bps = self.probes_bps;
         let place = (self.task.layer.clone(), self.direction);
         if let Some(loaded_us) = self.steps.last().and_then(|step| step.rtt_p50_us) {
             self.bench.loaded_us.insert(place.clone(), loaded_us);
         }
         let arrived = over.late_bps.unwrap_or(over.udp.received_bps);
-        let below = self.offer((arrived * BELOW) as u64, span)?;
+        if arrived <= 0.0 {
+            return Ok(self.nothing_arrives());
+        }
+        let Some(below) = self.offer((arrived * BELOW) as u64, span)? else {
+            return Ok(None);
+        };
+        if below.udp.received == 0 {
+            return Ok(self.nothing_arrives());
+        }
         let capacity = arrived / (1.0 - below.udp.lost).max(0.5);
         self.bench.capacity.insert(place, capacity);
         let headers = self.task.layer.family.udp_headers();
         // The probes used a share of the capacity.
         let probes = probes_bps / payload_share(probe_payload(), headers);
         let packets = capacity / payload_share(f64::from(self.payload), headers);
-        Ok((packets + probes, below.udp))
+        Ok(Some((packets + probes, below.udp)))
+    }
+
+    /// Ends the search: the path carries no datagram of this size, or none any more. A rate of 0 is
+    /// not its capacity.
+    fn nothing_arrives<T>(&mut self) -> Option<T> {
+        let bytes = Value::Bytes(f64::from(self.payload));
+        self.invalid = Some(text!("no datagram of {bytes} arrived", bytes = bytes));
+        None
     }
 
     /// Time of a load about the knee: on a slow path long enough for its datagrams to distinguish a
@@ -237,7 +270,15 @@ impl Search<'_, '_> {
         arrived < least || slowly < least
     }
 
-    fn offer(&mut self, rate_bps: u64, span: Duration) -> Result<Delivery, FarError> {
+    /// Offers a rate; `None` if that is more than the plan's budget still allows, which ends the
+    /// search.
+    fn offer(&mut self, rate_bps: u64, span: Duration) -> Result<Option<Delivery>, FarError> {
+        let needed = rate_bps as f64 / 8.0 * span.as_secs_f64();
+        let left = bytes_left(&self.bench.plan.budget, self.bench.bytes);
+        if left.is_some_and(|left| needed > left as f64) {
+            self.invalid = Some(text!("the byte budget is used up"));
+            return Ok(None);
+        }
         let probing = probes::start_beside(self.bench, &self.task.layer, Some(rate_bps as f64))?;
         let offer = Offer {
             direction: self.direction,
@@ -255,6 +296,6 @@ impl Search<'_, '_> {
             udp: delivery.udp,
             rtt_p50_us: seen.and_then(|p| p.p50_us),
         });
-        Ok(delivery)
+        Ok(Some(delivery))
     }
 }

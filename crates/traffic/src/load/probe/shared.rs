@@ -50,8 +50,9 @@ impl Slot {
         let queued = self.queued_ns.map(|at| at.saturating_sub(offset));
         let sent_ns = queued.unwrap_or(self.called_ns);
         let rtt_ns = self.came_ns.map(|came| {
-            let came = came.saturating_sub(offset);
-            came.saturating_sub(sent_ns).saturating_sub(self.held_ns)
+            let passed = came.saturating_sub(offset).saturating_sub(sent_ns);
+            // A longer time at the far end than in all is that of a clock that was set there.
+            passed.checked_sub(self.held_ns).unwrap_or(passed)
         });
         Probe {
             sent: Instant(sent_ns),

@@ -76,7 +76,7 @@ impl RequestClient {
         Self::start(config, move |open| {
             let greeting = greeting(number);
             number = number.wrapping_add(1);
-            short::request(&mut connect, &greeting, &config, open)
+            Some(short::request(&mut connect, &greeting, &config, open))
         })
     }
 
@@ -94,19 +94,19 @@ impl RequestClient {
             if let Some(stream) = fresh.take() {
                 kept = Some(open.set(stream));
             }
-            let stream = kept.as_ref().ok_or(io::ErrorKind::NotConnected)?;
-            let result = http::request(stream, config.bytes);
+            let result = http::request(kept.as_ref()?, config.bytes);
             if result.is_err() {
                 // Further data on it would belong to this request.
                 kept = None;
             }
-            result
+            Some(result)
         })
     }
 
+    /// `request` makes one; `None`: there is no connection for more.
     fn start(
         config: Config,
-        request: impl FnMut(&Open) -> io::Result<Exchange> + Send + 'static,
+        request: impl FnMut(&Open) -> Option<io::Result<Exchange>> + Send + 'static,
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let running = shared.clone();
@@ -171,7 +171,11 @@ impl Drop for RequestClient {
     }
 }
 
-fn run(config: Config, shared: &Shared, mut request: impl FnMut(&Open) -> io::Result<Exchange>) {
+fn run(
+    config: Config,
+    shared: &Shared,
+    mut request: impl FnMut(&Open) -> Option<io::Result<Exchange>>,
+) {
     let mut failures = 0;
     let enough = config.most_bytes.map(|bytes| bytes / config.bytes.max(1));
     let enough = enough.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX));
@@ -182,7 +186,9 @@ fn run(config: Config, shared: &Shared, mut request: impl FnMut(&Open) -> io::Re
         if shared.stopped.load(Ordering::Relaxed) || failures >= FAILURES {
             return;
         }
-        let result = request(&shared.open);
+        let Some(result) = request(&shared.open) else {
+            return;
+        };
         if result.is_err() && shared.open.is_cut() {
             return;
         }
