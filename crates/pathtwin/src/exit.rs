@@ -4,6 +4,8 @@ use std::{io, process::ExitCode};
 
 use model::text::Value;
 
+use crate::say::say;
+
 /// Exit codes (see `docs/reference/exit-codes.md`).
 pub mod code {
     /// A verdict: a check failed.
@@ -123,7 +125,7 @@ impl From<anyhow::Error> for Failure {
 pub fn of(result: Result<ExitCode, Failure>) -> ExitCode {
     result.unwrap_or_else(|failure| {
         let message = message(&failure.error);
-        eprintln!("pathtwin: {}", model::safe::lines(&message));
+        say!("pathtwin: {}", model::safe::lines(&message));
         ExitCode::from(failure.code)
     })
 }

@@ -1,5 +1,8 @@
 //! The command line of pathtwin.
 
+// `say!` instead.
+#![warn(clippy::print_stderr)]
+
 pub mod cli;
 pub mod commands;
 mod document;
@@ -11,6 +14,7 @@ pub mod format;
 pub mod in_lab;
 #[cfg(feature = "lab")]
 pub mod progress;
+mod say;
 
 use std::{ffi::OsString, process::ExitCode};
 

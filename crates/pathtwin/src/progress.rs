@@ -6,6 +6,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use lab::{CacheNote, Done, Lab, Lists, measure::Measured};
 use model::job::Bench;
 
+use crate::say::say;
+
 /// A bar over `count` items.
 pub fn bar(count: usize) -> ProgressBar {
     let bar = ProgressBar::new(count as u64);
@@ -45,6 +47,6 @@ pub fn search<T>(
 /// Reports notes about the cache.
 pub fn report_notes(bar: &ProgressBar, notes: &[CacheNote]) {
     for note in notes {
-        bar.suspend(|| eprintln!("pathtwin: {note}"));
+        bar.suspend(|| say!("pathtwin: {note}"));
     }
 }

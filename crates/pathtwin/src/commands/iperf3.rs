@@ -19,6 +19,7 @@ use crate::{
     cli::Format,
     exit::{Failure, code},
     format::{self, say},
+    say::say,
 };
 
 pub(crate) fn iperf3(command: &Iperf3) -> Result<ExitCode, Failure> {
@@ -73,7 +74,7 @@ fn serve(arguments: &Server) -> Result<ExitCode, Failure> {
     };
     let admission = Admission::new(limits, Totals::default());
     let server = bind(arguments.listen, &Config::new(admission))?;
-    eprintln!("pathtwin: iperf3 server on {}", server.address());
+    say!("pathtwin: iperf3 server on {}", server.address());
     let mut printed = Ok(());
     let mut failed = false;
     let mut on_report = |report: Report| {

@@ -33,6 +33,7 @@ use crate::{
     commands::iperf3 as one_test,
     exit::{Failure, code},
     format,
+    say::say,
 };
 
 #[cfg(feature = "tune")]
@@ -179,7 +180,7 @@ fn keep(arguments: &Measure, run: &Run) -> Result<(), Failure> {
     let labels = history::labels_of(run.lab, &arguments.label, sys::machine::host_name);
     let mut store = arguments.place.open()?;
     store.import(&mut text.as_slice(), "this run", &labels)?;
-    eprintln!("pathtwin: kept as {}; see pathtwin history list", run.id);
+    say!("pathtwin: kept as {}; see pathtwin history list", run.id);
     Ok(())
 }
 

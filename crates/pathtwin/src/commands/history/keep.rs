@@ -14,6 +14,7 @@ use crate::cli::history::{Delete, Import, Label, Prune, Selection};
 use crate::{
     exit::{Failure, code},
     format,
+    say::say,
 };
 
 pub(super) fn label(arguments: &Label) -> Result<(), Failure> {
@@ -29,7 +30,7 @@ pub(super) fn delete(arguments: &Delete) -> Result<(), Failure> {
     let mut store = arguments.of.place.open()?;
     for id in &arguments.ids {
         let id = store.delete(arguments.of.kind, id)?;
-        eprintln!("pathtwin: deleted {} {id}", arguments.of.kind);
+        say!("pathtwin: deleted {} {id}", arguments.of.kind);
     }
     Ok(())
 }
@@ -39,7 +40,7 @@ pub(super) fn export(selection: &Selection) -> Result<(), Failure> {
     let mut out = format::stdout();
     let count = store.export(&selection.filter(), &mut out)?;
     out.flush().context("write to standard output")?;
-    eprintln!("pathtwin: {count} documents exported");
+    say!("pathtwin: {count} documents exported");
     Ok(())
 }
 
@@ -58,7 +59,7 @@ pub(super) fn import(arguments: &Import) -> Result<(), Failure> {
         added += imported.added;
         known += imported.known;
     }
-    eprintln!("pathtwin: {added} documents added, {known} were there already");
+    say!("pathtwin: {added} documents added, {known} were there already");
     Ok(())
 }
 
@@ -72,7 +73,7 @@ pub(super) fn prune(arguments: &Prune) -> Result<(), Failure> {
         .open()?
         .prune(&retention, arguments.dry_run)?;
     let would = if arguments.dry_run { "would be " } else { "" };
-    eprintln!(
+    say!(
         "pathtwin: {} documents {would}deleted, about {} kB",
         pruned.documents.len(),
         pruned.bytes.div_ceil(1000)

@@ -1,6 +1,10 @@
 //! `pathtwin lab exec`.
 
-use std::{process::ExitCode, time::Duration};
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+    time::Duration,
+};
 
 use anyhow::{Context, anyhow};
 use lab::{
@@ -14,6 +18,7 @@ use crate::{
     commands::lab::run,
     exit::{Failure, code},
     format,
+    say::say,
 };
 
 pub(crate) fn exec(arguments: &Exec) -> Result<ExitCode, Failure> {
@@ -66,10 +71,10 @@ fn show(arguments: &Exec, job: &Job, result: &ExecResult) -> Result<ExitCode, Fa
                 let status = ended
                     .status
                     .map_or("stopped".to_owned(), |s| format!("exit {s}"));
-                eprintln!("== {}: {} ({status})", command.node, command.argv.join(" "));
+                say!("== {}: {} ({status})", command.node, command.argv.join(" "));
             }
             format::print(&ended.stdout)?;
-            eprint!("{}", String::from_utf8_lossy(&ended.stderr));
+            let _ = io::stderr().write_all(&ended.stderr);
         }
     } else {
         format::json(&result.document(job))?;

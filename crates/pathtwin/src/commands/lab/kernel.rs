@@ -13,6 +13,7 @@ use crate::{
     cli::{Format, Kernel, KernelCommand},
     exit::{Failure, code},
     format,
+    say::say,
 };
 
 pub(crate) fn kernel(arguments: &Kernel) -> Result<ExitCode, Failure> {
@@ -78,7 +79,7 @@ fn make(
     bar.finish_and_clear();
     let built = built.map_err(|e| Failure::new(e.exit_code(), e))?;
     for note in &built.notes {
-        eprintln!("pathtwin: {note}");
+        say!("pathtwin: {note}");
     }
     let how = if built.fresh { how } else { "already built" };
     let version = built
@@ -86,7 +87,7 @@ fn make(
         .meta
         .as_ref()
         .map_or("of unknown version", |m| &m.version);
-    eprintln!("pathtwin: lab kernel {version} {how}");
+    say!("pathtwin: lab kernel {version} {how}");
     format::text(&format!("{}\n", built.image.path.display()))
 }
 

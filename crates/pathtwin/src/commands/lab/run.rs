@@ -20,6 +20,7 @@ use crate::{
     cli::{Cells, Engine, Format, Run},
     exit::{Failure, code},
     format, progress,
+    say::say,
 };
 
 /// Reads a spec and applies the overrides of the command line.
@@ -77,7 +78,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     drawn?;
     if stop.load(Ordering::Relaxed) {
         let ended = done.results.iter().flatten().filter(|r| r.is_ok()).count();
-        eprintln!(
+        say!(
             "pathtwin: stopped; {ended} of {} cells are done, and their results are kept",
             cells.len()
         );
@@ -102,7 +103,7 @@ pub(super) fn graph(
     };
     let page = report::graph::page(name, rows, figures);
     format::file(file, sys::files::Readers::ByUmask, page.as_bytes())?;
-    eprintln!("pathtwin: graph in {}", file.display());
+    say!("pathtwin: graph in {}", file.display());
     Ok(())
 }
 
@@ -157,12 +158,12 @@ fn run_cells(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done,
         if !matches!(error, LabError::Stopped)
             && let Some(text) = failures.add(&cells[ended.index], &error.to_string())
         {
-            bar.suspend(|| eprintln!("pathtwin: {text}"));
+            bar.suspend(|| say!("pathtwin: {text}"));
         }
     });
     bar.finish_and_clear();
     for line in failures.summary(cells.len()) {
-        eprintln!("pathtwin: {line}");
+        say!("pathtwin: {line}");
     }
     Ok(Done {
         results,

@@ -17,6 +17,7 @@ use crate::{
     exit::{Failure, code},
     format::say,
     progress,
+    say::say,
 };
 
 /// Runs the cells of a segment and prints their rows.
@@ -91,13 +92,13 @@ fn part(arguments: &Run, lab: &Lab, task: Task<'_>) -> Result<ExitCode, Failure>
             && !matches!(error, LabError::Stopped)
             && let Some(text) = failures.add(&task.cells[index], &error.to_string())
         {
-            bar.suspend(|| eprintln!("pathtwin: {text}"));
+            bar.suspend(|| say!("pathtwin: {text}"));
         }
     });
     bar.finish_and_clear();
     let outcome = outcome?;
     for line in failures.summary(outcome.cells) {
-        eprintln!("pathtwin: {line}");
+        say!("pathtwin: {line}");
     }
     whole::print(arguments.output, task.name, &outcome.rows, None)?;
     let (done, all) = (outcome.completed, outcome.cells);

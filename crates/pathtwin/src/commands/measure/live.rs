@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use measure::run::Event;
 use model::{plan::Budget, safe};
 
-use crate::format;
+use crate::{format, say::say};
 
 pub(super) fn style(bar: &ProgressBar) {
     if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise} {wide_msg}") {
@@ -46,9 +46,9 @@ impl Display {
                 self.total_s = estimate.time_s[1];
                 format::say(format_args!("far end pathtwin {}", safe::line(far)));
                 for layer in *layers {
-                    eprintln!("pathtwin: {}: {} to {}", layer.layer, layer.near, layer.far);
+                    say!("pathtwin: {}: {} to {}", layer.layer, layer.near, layer.far);
                 }
-                eprintln!("pathtwin: {}", estimate.text(&self.budget));
+                say!("pathtwin: {}", estimate.text(&self.budget));
             }
             Event::Longer { estimate, step_s } => {
                 self.total_s = estimate.time_s[1];
