@@ -346,9 +346,9 @@ fn reordering_of_every_third_packet_costs_bbr_too() {
     );
 }
 
-/// 75 Mbit/s, 1.5 ms, a queue of a few packets down: cubic reaches a fifth, and bbr a third of that,
-/// since its bursts do not fit, either. "bbr reaches only 0.3 times as much" ruled it out, and
-/// nothing was found. Bbr is no remedy there.
+/// 75 Mbit/s, 1.5 ms, a queue of a few packets down: cubic reaches a fifth, and bbr a third of
+/// that, since its bursts do not fit, either. "bbr reaches only 0.3 times as much" ruled it out,
+/// and nothing was found. Bbr is no remedy there.
 #[test]
 fn a_queue_into_which_no_burst_fits_is_found_although_bbr_is_slower() {
     let findings = findings("short-queue-74m-bursts");
@@ -364,8 +364,8 @@ fn a_queue_into_which_no_burst_fits_is_found_although_bbr_is_slower() {
     }
 }
 
-/// 269 Mbit/s, 1.1 ms, hosts that use bbr, queues of a few packets: it reaches a seventh, and lost a
-/// third of its packets. "bbr is not known to be loss-based".
+/// 269 Mbit/s, 1.1 ms, hosts that use bbr, queues of a few packets: it reaches a seventh, and lost
+/// a third of its packets. "bbr is not known to be loss-based".
 #[test]
 fn a_queue_into_which_no_burst_fits_limits_hosts_with_bbr_as_well() {
     let findings = findings("short-queue-bbr-bursts");
@@ -410,9 +410,9 @@ fn reordering_is_no_problem_where_bbr_gains_less_than_a_tenth() {
     );
 }
 
-/// An overload fills the memory for fragments of a router behind a tunnel that does not fit, and for
-/// half a minute nothing large passes. "The sending program does not provide enough data", at
-/// 0 Mbit/s.
+/// An overload fills the memory for fragments of a router behind a tunnel that does not fit, and
+/// for half a minute nothing large passes. "The sending program does not provide enough data", at 0
+/// Mbit/s.
 #[test]
 fn a_flow_that_waits_for_timeouts_is_not_limited_by_its_program() {
     let findings = findings("fragments-fill-reassembly");

@@ -90,8 +90,8 @@ impl View<'_> {
             .unwrap_or(0.0)
     }
 
-    /// Round trip, µs, that 19 of 20 idle ones stay below by chance, because delay varies from packet
-    /// to packet: a higher one shows a queue. 0 where it does not.
+    /// Round trip, µs, that 19 of 20 idle ones stay below by chance, because delay varies from
+    /// packet to packet: a higher one shows a queue. 0 where it does not.
     pub fn usual_by_chance_us(&self) -> f64 {
         let varies = self.idle_chance_us() > 0.0;
         let p95_us = self.idle().and_then(|idle| idle.p95_us);

@@ -1,6 +1,7 @@
 //! Queues that drop before TCP fills the path.
 
 mod bursts;
+mod signs;
 
 use analysis::{
     models,
@@ -12,7 +13,10 @@ use model::{
     text,
 };
 
-use self::bursts::Bursts;
+use self::{
+    bursts::Bursts,
+    signs::{MANAGED_US, few_wait, losses, rise_us},
+};
 use super::{
     FULL, bbr_may_help, below_capacity, bytes, least_gain, percent, random_loss::exceeds, rate,
     time, whole,
@@ -26,11 +30,6 @@ use crate::{
 
 /// Gain of bbr, which needs no long queue, that leaves no other explanation.
 const SURE: f64 = 1.5;
-/// Maximum rise of TCP's own RTT as a share of the RTT, in addition to [`MANAGED_US`]: a queue that
-/// TCP fills by more is not shallow.
-const OWN: f64 = 0.3;
-/// Target of common queue management (CoDel: RFC 8289 section 4.3), µs.
-const MANAGED_US: f64 = 5_000.0;
 /// Share of the retransmissions up to which those that were not needed look like overtaken packets.
 const TWICE: f64 = 0.02;
 /// Share of the time from which a window limits a load.
@@ -185,56 +184,12 @@ fn test(dir: &DirectionView) -> Verdict {
     confirmed(Strength::of(&[queued, gain >= SURE]), text, evidence)
 }
 
-/// The evidence that TCP loses packets, and that neither a long queue nor the path does it.
-fn losses(
-    dir: &DirectionView,
-    load: &Load,
-    sweep: &Sweep,
-    base_us: f64,
-    signals: f64,
-) -> [EvidenceItem; 3] {
-    [
-        figure(
-            text!("increase of TCP's own RTT, 95th percentile"),
-            Value::Us(rise_us(load, base_us).max(0.0)),
-        )
-        .bound(bound::at_most(Value::Us(OWN * base_us + MANAGED_US)))
-        .samples(&load.samples),
-        figure(
-            text!("segments retransmitted or marked, slow start included"),
-            Value::Count(signals),
-        )
-        .end(dir.sender().side)
-        .samples(&load.samples),
-        figure(
-            text!("UDP loss events below capacity"),
-            Value::Count(sweep.below.loss_runs),
-        )
-        .bound(text!(
-            "none in {sent} datagrams at up to {below}",
-            sent = whole(sweep.below.sent),
-            below = rate(sweep.below_bps)
-        ))
-        .samples(&sweep.samples),
-    ]
-}
-
 /// Round trip from which packets of TCP wait where queue management may drop, µs: above its target,
 /// and what the idle one reaches by chance.
 fn waits_from_us(dir: &DirectionView) -> f64 {
     let idle = dir.view.idle();
     let usual = idle.and_then(|idle| idle.p99_us.or(idle.p95_us));
     usual.map_or(f64::INFINITY, |us| us + MANAGED_US)
-}
-
-/// Returns true if hardly any packet of TCP waits: its own round trip rises by little.
-fn few_wait(load: &Load, base_us: f64) -> bool {
-    rise_us(load, base_us) <= OWN * base_us + MANAGED_US
-}
-
-/// Rise of TCP's own round trip, 95th percentile, µs.
-fn rise_us(load: &Load, base_us: f64) -> f64 {
-    load.rtt_p95_us.map_or(0.0, |us| us - base_us)
 }
 
 /// The verdict where something else than a short queue explains the losses of TCP, or may.

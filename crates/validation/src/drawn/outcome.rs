@@ -1,6 +1,7 @@
 //! Result of a scenario: its truth and the findings, as one line.
 
 mod advice;
+mod calls;
 
 use std::collections::BTreeSet;
 
@@ -113,7 +114,7 @@ impl Outcome {
         let (findings, strengths) = judge_with_strength(run);
         let answers = findings.findings.into_iter().zip(strengths);
         let found = answers.map(|(finding, strength)| FoundCause {
-            congestion_control: advice::of(&finding),
+            congestion_control: calls::here(&finding),
             code: finding.code,
             place: finding.place,
             severity: finding.severity,

@@ -3,15 +3,15 @@
 use analysis::view::{DirectionView, Load, Sweep};
 use model::{findings::Value, text};
 
-use super::{few_wait, losses};
+use super::signs::{few_wait, losses};
 use crate::{
     bound,
     causes::{FULL, least_gain, percent, rate},
     verdict::{Figure, Strength, Verdict, confirmed, figure},
 };
 
-/// Share of bbr's segments that it sends again from which single losses are not the reason: it takes
-/// a path with as many for policed (Linux net/ipv4/tcp_bbr.c, `bbr_lt_loss_thresh`, 50/256).
+/// Share of bbr's segments that it sends again from which single losses are not the reason: it
+/// takes a path with as many for policed (Linux net/ipv4/tcp_bbr.c, `bbr_lt_loss_thresh`, 50/256).
 const LOSES: f64 = 50.0 / 256.0;
 
 /// A load of bbr whose bursts overflow the queue.

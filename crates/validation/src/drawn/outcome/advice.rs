@@ -1,12 +1,6 @@
 //! Advice of another congestion control, by its causes and by its effect.
 
-use explain::registry;
-use model::{
-    cause::CauseCode,
-    findings::{Finding, RemedyClass},
-};
-
-use super::{super::advised::Bbr, FoundCause, Outcome};
+use super::{super::advised::Bbr, FoundCause, Outcome, calls::calls_for_congestion_control};
 
 impl Outcome {
     /// The first finding, if its remedy is another congestion control.
@@ -35,22 +29,10 @@ impl Outcome {
     }
 }
 
-/// Whether the first remedy is another congestion control, where that does not follow from the
-/// cause: not where the Run shows that it carries no more.
-pub(super) fn of(finding: &Finding) -> Option<bool> {
-    let first = finding.remedies.first();
-    let here = first.is_some_and(|r| r.class() == RemedyClass::CongestionControl);
-    (here != calls_for_congestion_control(&finding.code)).then_some(here)
-}
-
-fn calls_for_congestion_control(code: &CauseCode) -> bool {
-    let cause = registry().iter().find(|c| c.code == *code);
-    cause.is_some_and(|c| c.remedy.class() == RemedyClass::CongestionControl)
-}
-
 #[cfg(test)]
 mod tests {
     use model::{
+        cause::CauseCode,
         findings::Severity,
         net::{Direction, Side},
     };
