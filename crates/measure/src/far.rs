@@ -28,6 +28,9 @@ use reply::{Counters, Done, Ended, Facts, Finished, Opened, Reply};
 /// Timeout of a connection.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
+/// Timeout of a reply after the run was ended.
+const HURRIED: Duration = Duration::from_secs(5);
+
 /// Longest reply, bytes after inflation: many connections sampled for minutes.
 const LONGEST_REPLY: usize = 64 << 20;
 
@@ -194,6 +197,12 @@ impl Far {
     pub fn ping(&mut self) -> Result<(), FarError> {
         let Done {} = self.control.request("ping", Request::Ping)?;
         Ok(())
+    }
+
+    /// Waits for a few seconds only from now on: this end's operator has ended the run, and the path may
+    /// be dead.
+    pub fn hurry(&mut self) {
+        self.control.channel.set_timeout(Some(HURRIED));
     }
 
     /// Ends the session.

@@ -27,6 +27,8 @@ pub enum ReachError {
     },
     /// The name has no addresses.
     NoAddress(String),
+    /// It has a link-local address only, which names no host without an interface.
+    LinkLocal(SocketAddr),
     /// No address answered; this is the last one tried.
     Connect {
         /// The address.
@@ -44,6 +46,10 @@ impl ReachError {
                 text!("{host}: {source}", host = host, source = source)
             }
             Self::NoAddress(host) => text!("{host} has no address", host = host),
+            Self::LinkLocal(address) => text!(
+                "{address} is a link-local address, which is not measured: its packets need an interface with it; use another address of the host",
+                address = *address
+            ),
             Self::Connect { address, source } => text!(
                 "connect to {address}: {source}",
                 address = *address,
@@ -66,6 +72,10 @@ pub fn host(host: &str, port: Option<u16>) -> Result<Vec<SocketAddr>, ReachError
         if reached.iter().any(|a| a.is_ipv4() == address.is_ipv4()) {
             continue;
         }
+        if is_link_local(&address) {
+            failed = ReachError::LinkLocal(address);
+            continue;
+        }
         match TcpStream::connect_timeout(&address, TIMEOUT) {
             Ok(_) => reached.push(address),
             Err(source) => failed = ReachError::Connect { address, source },
@@ -75,6 +85,12 @@ pub fn host(host: &str, port: Option<u16>) -> Result<Vec<SocketAddr>, ReachError
         return Err(failed);
     }
     Ok(reached)
+}
+
+/// Returns true for an IPv6 address of one link (fe80::/10, RFC 4291 section 2.5.6), to which loads
+/// and the route need its interface as well. Those of IPv4 need none.
+fn is_link_local(address: &SocketAddr) -> bool {
+    matches!(address.ip(), IpAddr::V6(ip) if ip.is_unicast_link_local())
 }
 
 /// A far end that answers.
@@ -198,6 +214,18 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
+
+    /// Bug: "connected", then "Invalid argument" for each layer and a run without samples.
+    #[test]
+    fn a_link_local_address_is_refused_with_the_reason() {
+        let error = host("fe80::1%1", Some(9)).unwrap_err();
+        assert!(matches!(error, ReachError::LinkLocal(_)), "{error}");
+        let text = error.to_string();
+        assert!(
+            text.contains("fe80::1") && text.contains("another address"),
+            "{text}"
+        );
+    }
 
     #[test]
     fn an_address_may_have_a_port() {

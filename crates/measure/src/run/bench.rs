@@ -157,6 +157,9 @@ impl Bench<'_> {
             (self.on)(Event::Live(live));
             self.keep_alive()?;
         }
+        if self.cancelled() {
+            self.far.hurry();
+        }
         Ok(())
     }
 

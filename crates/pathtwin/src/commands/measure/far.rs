@@ -172,7 +172,7 @@ fn client_key(given: Option<&str>, host: &str) -> Result<Key, Failure> {
 /// Returns a hint for a host that cannot be reached, on which `program` should run.
 pub(super) fn unreached(program: &str) -> impl FnOnce(ReachError) -> Failure {
     move |error| match error {
-        ReachError::Resolve { .. } => Failure::new(code::USE, error),
+        ReachError::Resolve { .. } | ReachError::LinkLocal(_) => Failure::new(code::USE, error),
         ReachError::NoAddress(_) => Failure::new(code::FAILED, error),
         ReachError::Connect { .. } => {
             let hint = format!("{error}; is `{program}` running there, and is the port open?");
