@@ -29,7 +29,7 @@ const CALIBRATION: u32 = 1000;
 /// the rules of today.
 pub const CONFIDENCE: u32 = 1002;
 /// First draw of the evaluation.
-pub const EVALUATION: u32 = 1007;
+pub const EVALUATION: u32 = 1008;
 
 /// What a draw is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
