@@ -1,6 +1,10 @@
 //! Moments of one direction of a path.
 
-use analysis::{datagrams, models::buffer_bytes, view::DirectionView};
+use analysis::{
+    datagrams,
+    models::buffer_bytes,
+    view::{Datagrams, DirectionView},
+};
 use model::{
     cell::{Quantiles, Queue, RateSteps},
     run::StepKind,
@@ -157,7 +161,11 @@ pub(super) fn rate(dir: &DirectionView<'_>, wire: Wire) -> (Estimate, bool) {
     let value = wire.rate(capacity.bps);
     let error = if dir.view.lab() { IN_LAB } else { OF_HOSTS };
     let [low, high] = match (capacity.is_least, dir.sweep()) {
-        (false, _) => [1.0 - error, 1.0 + error],
+        (false, Some(sweep)) => {
+            let [least, most] = corrected(&sweep.below);
+            [(1.0 - error) * least, (1.0 + error) * most]
+        }
+        (false, None) => [1.0 - error, 1.0 + error],
         (true, Some(_)) => [1.0 - error, 2.0],
         (true, None) => [0.98, 1.3],
     };
@@ -167,6 +175,17 @@ pub(super) fn rate(dir: &DirectionView<'_>, wire: Wire) -> (Estimate, bool) {
         high: value * high,
     };
     (rate, capacity.is_least)
+}
+
+/// Bounds of a rate that was corrected by the loss below it, as factors: by chance, a share of the
+/// datagrams that counts more or fewer of them is lost.
+fn corrected(below: &Datagrams) -> [f64; 2] {
+    if below.lost <= 0.0 {
+        return [1.0; 2];
+    }
+    let (least, most) = below.loss_interval();
+    let arrives = 1.0 - below.loss();
+    [least, most].map(|lost| arrives / (1.0 - lost).max(0.5))
 }
 
 /// Knowledge about a buffer, bytes.
@@ -271,6 +290,23 @@ mod tests {
             error: 0.1,
             full,
         }
+    }
+
+    /// Bug: of a line of 10 Mbit/s with 0.5 % of loss, a sweep that lost 1.2 % of its datagrams by
+    /// chance showed 10.07 Mbit/s, known to half of a per cent.
+    #[test]
+    fn a_rate_corrected_by_few_losses_is_as_uncertain_as_they_are() {
+        let below = Datagrams {
+            sent: 1_000.0,
+            lost: 12.0,
+            ..Datagrams::default()
+        };
+        let [least, most] = corrected(&below);
+        assert!(
+            least * (1.0 - IN_LAB) * 10.07e6 < 10e6 && most > 1.005,
+            "{least} {most}"
+        );
+        assert_eq!(corrected(&Datagrams::default()), [1.0; 2]);
     }
 
     #[test]
