@@ -199,8 +199,8 @@ impl Far {
         Ok(())
     }
 
-    /// Waits for a few seconds only from now on: this end's operator has ended the run, and the path
-    /// may be dead.
+    /// Waits for a few seconds only from now on: this end's operator has ended the run, and the
+    /// path may be dead.
     pub fn hurry(&mut self) {
         self.control.channel.set_timeout(Some(HURRIED));
     }
