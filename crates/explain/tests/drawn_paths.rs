@@ -6,7 +6,7 @@
 mod common;
 
 use common::{DOWN, Found, UP, findings, first, problems};
-use model::{findings::Severity, net::Side, remedy::Action};
+use model::{findings::Severity, net::Side};
 
 /// 111/44 Mbit/s behind cake, 0.4 % of the packets overtaken, TCP fills both directions. Cake shut
 /// the overload of UDP out for a while, so that it got 27 Mbit/s after that: "UDP is throttled".
@@ -260,28 +260,6 @@ fn bbr_in_a_queue_that_cubic_fills_is_a_deep_queue() {
     assert_eq!(problems(&findings), [("bufferbloat-remote", UP)]);
 }
 
-/// 300 Mbit/s, 160 ms, FIFOs of 9 and 15 ms: cubic loses 640 packets of its slow start, and reaches
-/// 44 % up; UDP loses nothing. Nothing was found up.
-#[test]
-fn a_queue_that_ends_slow_start_is_shallow() {
-    let findings = findings("short-fifo-300m-160ms");
-    assert!(
-        problems(&findings).contains(&("shallow-queue", UP)),
-        "{findings:#?}"
-    );
-}
-
-/// 10 Mbit/s, 199 ms, cake: it drops one packet of slow start, and cubic reaches 13 %.
-#[test]
-fn queue_management_that_drops_too_early_is_shallow() {
-    let findings = findings("cake-10m-199ms");
-    assert_eq!(
-        problems(&findings)[0],
-        ("shallow-queue", DOWN),
-        "{findings:#?}"
-    );
-}
-
 /// 75/14 Mbit/s, 349 ms, up: of 1281 retransmissions five were not needed, and TCP took those for
 /// overtaken packets, while no datagram of UDP was: "TCP saw reordering", and nothing was found.
 #[test]
@@ -291,16 +269,6 @@ fn a_few_retransmissions_that_were_not_needed_are_no_reordering() {
         problems(&findings).contains(&("shallow-queue", UP)),
         "{findings:#?}"
     );
-}
-
-/// 200/24 Mbit/s, 206 ms, FIFOs of 23 and 13 ms: three losses of TCP after slow start, where UDP
-/// has none, were random loss.
-#[test]
-fn losses_of_a_shallow_queue_are_not_random() {
-    let findings = findings("short-fifo-200m-206ms");
-    let found = problems(&findings);
-    assert!(found.contains(&("shallow-queue", UP)), "{findings:#?}");
-    assert!(!found.iter().any(|f| f.0 == "random-loss"), "{findings:#?}");
 }
 
 /// 200 Mbit/s, 1 ms, send buffers of 16 kB: the kernel counts no time for them, because each holds
@@ -344,33 +312,6 @@ fn reordering_of_every_third_packet_costs_bbr_too() {
         ("reordering", DOWN),
         "{findings:#?}"
     );
-}
-
-/// 75 Mbit/s, 1.5 ms, a queue of a few packets down: cubic reaches a fifth, and bbr a third of
-/// that, since its bursts do not fit, either. "bbr reaches only 0.3 times as much" ruled it out,
-/// and nothing was found. Bbr is no remedy there.
-#[test]
-fn a_queue_into_which_no_burst_fits_is_found_although_bbr_is_slower() {
-    let findings = findings("short-queue-74m-bursts");
-    assert_eq!(
-        problems(&findings)[0],
-        ("shallow-queue", DOWN),
-        "{findings:#?}"
-    );
-    let remedies = findings.findings.iter().flat_map(|f| &f.remedies);
-    for remedy in remedies {
-        let bbr = matches!(remedy.action, Action::CongestionControl { .. });
-        assert!(!bbr, "{remedy:#?}");
-    }
-}
-
-/// 269 Mbit/s, 1.1 ms, hosts that use bbr, queues of a few packets: it reaches a seventh, and lost
-/// a third of its packets. "bbr is not known to be loss-based".
-#[test]
-fn a_queue_into_which_no_burst_fits_limits_hosts_with_bbr_as_well() {
-    let findings = findings("short-queue-bbr-bursts");
-    let found = problems(&findings);
-    assert!(found.iter().any(|f| f.0 == "shallow-queue"), "{found:?}");
 }
 
 /// 2 Mbit/s, 203 ms, loss of 2.4 % and jitter of 20 ms: a step of datagrams with a loss had, by

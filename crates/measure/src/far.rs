@@ -169,10 +169,11 @@ impl Far {
     pub fn abandon(&mut self) -> Result<(), FarError> {
         for token in std::mem::take(&mut self.open) {
             let ended: Result<Ended, _> = self.control.request("finish", Request::Finish { token });
-            ended.map(drop).or_else(|error| match error.is_final() {
-                true => Err(error),
-                false => Ok(()),
-            })?;
+            if let Err(error) = ended
+                && error.is_final()
+            {
+                return Err(error);
+            }
         }
         Ok(())
     }

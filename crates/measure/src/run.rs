@@ -9,6 +9,7 @@ mod find;
 pub mod iperf3;
 mod layers;
 mod pace;
+mod perform;
 mod relay;
 mod schedule;
 mod session;

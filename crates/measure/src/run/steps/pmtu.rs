@@ -8,7 +8,10 @@ use model::{
 };
 use sys::socket::{self, MtuDiscovery};
 
-use super::{Blank, Cost, Measure, Step, sized::Sized};
+use super::{
+    Blank, Cost, Measure, Step,
+    sized::{SHORT, Sized},
+};
 use crate::{
     far::{Action, FarError},
     run::{bench::Bench, task::Task},
@@ -57,7 +60,6 @@ impl Measure for Pmtu {
 }
 
 fn search(sized: &mut Sized, layer: &LayerAddress) -> io::Result<run::Pmtu> {
-    const SHORT: u32 = 100;
     // The smallest packet every link must carry: RFC 791 and RFC 8200, section 5.
     let low = match layer.family {
         IpVersion::V4 => 576,

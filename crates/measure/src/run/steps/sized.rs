@@ -44,11 +44,13 @@ impl Sized {
         Ok(sized)
     }
 
-    /// The round trip of a short packet, s; `None` if no reply comes.
+    /// The round trip of the first of two short packets that is answered, s.
     fn round_trip_s(&mut self) -> Option<f64> {
-        let began = Instant::now();
-        let replied = (0..2).any(|_| matches!(self.exchange(SHORT, SHORT), Ok(true)));
-        replied.then(|| Instant::now().since(began) as f64 / 1e9)
+        (0..2).find_map(|_| {
+            let began = Instant::now();
+            let replied = matches!(self.exchange(SHORT, SHORT), Ok(true));
+            replied.then(|| Instant::now().since(began) as f64 / 1e9)
+        })
     }
 
     /// Sends a packet of `request` bytes that requests a reply of `response` bytes; returns its
@@ -119,7 +121,7 @@ impl Sized {
 }
 
 /// A packet that every path carries, bytes.
-const SHORT: u32 = 100;
+pub(super) const SHORT: u32 = 100;
 /// Timeout of a reply on a path of unknown round trip, above that of any.
 const LONGEST: Duration = Duration::from_secs(3);
 /// Bytes that a datagram needs for its fields.

@@ -105,8 +105,8 @@ impl Measure for Sweep {
         };
         let knee = search.rise(self.from_bps, self.to_bps.min(limit))?;
         let found = match knee {
-            Some(knee) => search.capacity_bps(knee)?,
-            None => None,
+            Some(knee) if search.invalid.is_none() => search.capacity_bps(knee)?,
+            _ => None,
         };
         let last = search.steps.last().map(|s| s.udp);
         Ok(Seen {
