@@ -2,6 +2,8 @@
 //! change.
 
 mod because;
+mod bounds;
+mod chance;
 mod competitor;
 mod document;
 mod field;
@@ -288,10 +290,9 @@ pub fn turns(twin: &Twin) -> Plan {
 /// Changes of figures that an Advice states for a remedy, with intervals, from its pairs: outcomes
 /// on paths of the twin without it and with it, for the same seed.
 pub fn stated(twin: &Twin, pairs: &[[Outcome; 2]]) -> Vec<Change> {
-    let pairs = pairs.iter().map(|[before, after]| Pair {
-        member: 0,
-        before: std::slice::from_ref(before),
-        after: std::slice::from_ref(after),
+    let pairs = pairs.iter().map(|pair| {
+        let [before, after] = pair.each_ref().map(std::slice::from_ref);
+        Pair::new(0, &twin.path, [before, after])
     });
     predicted::changes(&pairs.collect::<Vec<_>>(), twin)
 }

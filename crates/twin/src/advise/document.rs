@@ -14,8 +14,9 @@ use model::{
 
 use super::{
     because::{Context, no_part, nothing, parts},
+    bounds::broken,
     field::Field,
-    judge::{Worth, broken, by_member, medians},
+    judge::{Worth, by_member, medians},
     objective::Objective,
     predicted::changes,
     recipe::{Candidate, capacity_bps},
@@ -131,7 +132,7 @@ fn one(
     let own_before = medians(pairs.iter().map(|p| p.before));
     let harm = ended.harm.iter().filter(|(of, _)| *of == arm);
     let competitor: Vec<Change> = harm.map(|(_, change)| *change).collect();
-    let mut effect = worth.effect();
+    let mut effect = worth.effect(field.arms.len());
     let mut texts = Vec::new();
     if effect == Effect::Helps {
         texts = broken(&own_before, &outcomes, &competitor, &ended.objective.keep);

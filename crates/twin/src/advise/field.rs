@@ -149,11 +149,10 @@ impl<'a> Field<'a> {
     pub(super) fn pairs(&self, arm: usize) -> Vec<Pair<'_>> {
         let both = self.unchanged.iter().zip(&self.seen[arm]).enumerate();
         both.filter_map(|(pair, (before, after))| {
-            Some(Pair {
-                member: self.pair(pair).0,
-                before: &before.as_ref()?.outcomes,
-                after: &after.as_ref()?.outcomes,
-            })
+            let (before, after) = (before.as_ref()?, after.as_ref()?);
+            let member = self.pair(pair).0;
+            let path = &self.members[member];
+            Some(Pair::new(member, path, [&before.outcomes, &after.outcomes]))
         })
         .collect()
     }

@@ -3,12 +3,13 @@
 use model::{
     advice::{AdviceFigure, Change, Outcome},
     net::Direction,
-    path::{Limit, Loss},
+    path::Loss,
     run::Unit,
     twin::{Fitted, Twin, TwinFigure},
 };
 
 use super::{
+    chance,
     judge::{self, Pair, USUAL_COUNTS},
     trial,
 };
@@ -30,8 +31,6 @@ const UNKNOWN: f64 = 0.15;
 /// Standard deviation between pairs, a logarithm, where the twin was not tested. It is smaller than
 /// that which decides whether a remedy helps: pairs have the same seed.
 const USUAL: f64 = 0.01;
-/// Share of the rate below which a flow is limited by loss.
-const LIMITED: f64 = 0.8;
 /// Exponent of the loss in the goodput of a flow that it limits: 0.5 of Reno, 0.75 of CUBIC (RFC
 /// 9438 section 5), which is Reno-friendly on most paths of a user.
 const BY_LOSS: f64 = 0.65;
@@ -66,7 +65,10 @@ fn change(
     let centre = stats::median(&ratios)?;
     let around = pairs.iter().find_map(|p| of(p.after))?;
     let error = error(twin, figure, around);
-    let usual = usual(twin, direction, figure, around);
+    let usual = usual(twin, direction, figure, around).max(match figure {
+        AdviceFigure::Goodput => by_chance(pairs, direction),
+        _ => 0.0,
+    });
     // The percentiles of four pairs would hold 60 % of further ones. What comes is the median of at
     // least three repeats, in a Run and in the turns of a proof.
     let known = [usual, USUAL_COUNTS];
@@ -133,6 +135,12 @@ fn usual(twin: &Twin, direction: Direction, figure: AdviceFigure, around: f64) -
     deviation.unwrap_or(USUAL)
 }
 
+/// Standard deviation of the logarithm of the ratio of two goodputs by the chance of random loss.
+fn by_chance(pairs: &[Pair<'_>], direction: Direction) -> f64 {
+    let each: Vec<f64> = pairs.iter().map(|p| p.chance(direction)).collect();
+    stats::mean(&each).map_or(0.0, f64::sqrt)
+}
+
 /// Median goodputs without and with the remedy, bit/s; `None` without a pair.
 fn goodputs(pairs: &[Pair<'_>], direction: Direction) -> Option<[f64; 2]> {
     let of = |medians: Vec<Outcome>| {
@@ -147,13 +155,10 @@ fn goodputs(pairs: &[Pair<'_>], direction: Direction) -> Option<[f64; 2]> {
 /// its interval.
 fn by_loss(twin: &Twin, direction: Direction, goodputs: Option<[f64; 2]>) -> f64 {
     let line = twin.path.underlay.line(direction);
-    let rate = line.rate_bps.as_ref().map(|rate| &rate.value);
-    let (Some(Limit::At(rate)), Some(Loss::Random { share }), Some(goodputs)) =
-        (rate, &line.loss, goodputs)
-    else {
+    let (Some(Loss::Random { share }), Some(goodputs)) = (&line.loss, goodputs) else {
         return 0.0;
     };
-    let [before, after] = goodputs.map(|bps| bps < LIMITED * rate.bps() as f64);
+    let [before, after] = goodputs.map(|bps| chance::leaves_room(line, bps));
     let bounds = share
         .low
         .zip(share.high)

@@ -74,7 +74,8 @@ pub(super) fn cc(path: &Path, direction: Direction) -> String {
         .to_owned()
 }
 
-fn load(path: &Path, direction: Direction, cc: &str) -> Step {
+/// Times of a load on a path: that which does not count, and that which does, s.
+fn times_s(path: &Path) -> [f64; 2] {
     let delay = |d| {
         let line = path.underlay.line(d);
         line.delay_ns.as_ref().map(|p| p.value.0 as f64 / 1e9)
@@ -82,8 +83,17 @@ fn load(path: &Path, direction: Direction, cc: &str) -> Step {
     let rtt_s = delay(Direction::Down)
         .zip(delay(Direction::Up))
         .map_or(USUAL_RTT_S, |(down, up)| down + up);
-    let [warmup_s, counts_s] =
-        [0, 1].map(|i| (ROUND_TRIPS[i] * rtt_s).clamp(SHORTEST_S[i], LONGEST_S));
+    [0, 1].map(|i| (ROUND_TRIPS[i] * rtt_s).clamp(SHORTEST_S[i], LONGEST_S))
+}
+
+/// The time of a load on a path that counts.
+pub(super) fn counts(path: &Path) -> Duration {
+    let [_, counts_s] = times_s(path);
+    Duration::from_secs_f64(counts_s)
+}
+
+fn load(path: &Path, direction: Direction, cc: &str) -> Step {
+    let [warmup_s, counts_s] = times_s(path);
     let tcp = Measurement::Tcp {
         direction: LoadDirection::from(direction),
         flows: 1,
