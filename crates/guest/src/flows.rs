@@ -2,6 +2,7 @@
 
 mod load;
 mod site;
+mod waiting;
 
 use std::{net::SocketAddr, sync::Arc};
 

@@ -27,6 +27,8 @@ use traffic::{
     spawn,
 };
 
+use super::waiting::Waiting;
+
 /// Bytes of the greeting of a request.
 const GREETING: usize = 16;
 
@@ -38,6 +40,8 @@ pub(super) enum Load {
     Tcp {
         sender: Box<TcpLoad>,
         receiver: Box<TcpLoad>,
+        /// Their waits for a connection.
+        waits: [Waiting; 2],
     },
     Udp {
         sender: UdpLoad,
@@ -50,6 +54,8 @@ pub(super) enum Load {
         up: u64,
         /// Bytes of a response.
         down: u64,
+        /// The client's wait for a connection.
+        waiting: Waiting,
     },
 }
 
@@ -77,7 +83,12 @@ impl Requests {
     ///
     /// # Errors
     /// The guest lacks threads.
-    pub(super) fn start(self, listener: TcpListener, connect: Connect) -> io::Result<Load> {
+    pub(super) fn start(
+        self,
+        listener: TcpListener,
+        connect: Connect,
+        waiting: Waiting,
+    ) -> io::Result<Load> {
         let Self {
             start,
             up,
@@ -126,6 +137,7 @@ impl Requests {
             server,
             up,
             down,
+            waiting,
         })
     }
 }
@@ -134,15 +146,25 @@ impl Load {
     /// Ends both halves, without waiting for them.
     pub(super) fn stop(&self) {
         match self {
-            Self::Tcp { sender, receiver } => {
+            Self::Tcp {
+                sender,
+                receiver,
+                waits,
+            } => {
                 sender.stop();
                 receiver.stop();
+                waits.iter().for_each(Waiting::end);
             }
             Self::Udp { sender, receiver } => {
                 sender.stop();
                 receiver.stop();
             }
-            Self::Short { client, .. } => client.stop(),
+            Self::Short {
+                client, waiting, ..
+            } => {
+                client.stop();
+                waiting.end();
+            }
         }
     }
 
@@ -156,7 +178,10 @@ impl Load {
 
     /// Samples its sockets, if they exist for the whole load.
     pub(super) fn sample(&mut self, at_ns: i64, of_sender: bool, of_receiver: bool) {
-        if let Self::Tcp { sender, receiver } = self {
+        if let Self::Tcp {
+            sender, receiver, ..
+        } = self
+        {
             if of_sender {
                 sender.sample(at_ns);
             }
@@ -195,13 +220,16 @@ impl Load {
     /// Ends both halves; `id` and `zero`: number and zero of the times of its records.
     pub(super) fn finish(self, id: u16, zero: Instant) -> Ended {
         match self {
-            Self::Tcp { sender, receiver } => finish_tcp(*sender, *receiver, id),
+            Self::Tcp {
+                sender, receiver, ..
+            } => finish_tcp(*sender, *receiver, id),
             Self::Udp { sender, receiver } => finish_udp(sender, receiver, id, zero),
             Self::Short {
                 client,
                 server,
                 up,
                 down,
+                ..
             } => {
                 let ended = finish_short(client, up + down, id, zero);
                 server.finish();

@@ -29,7 +29,10 @@ use traffic::{
     },
 };
 
-use super::load::{Load, Requests};
+use super::{
+    load::{Load, Requests},
+    waiting::Waiting,
+};
 use crate::times::{Times, address};
 
 /// First port of the servers; each flow has its own, so that the order of arrival is irrelevant.
@@ -114,16 +117,30 @@ impl Site<'_> {
         Ok(far.run(|| socket::tcp_listener(at, &options))??)
     }
 
-    fn connector(&self) -> anyhow::Result<impl FnMut() -> io::Result<TcpStream> + Send + use<>> {
+    fn connector(
+        &self,
+        waiting: Waiting,
+    ) -> anyhow::Result<impl FnMut() -> io::Result<TcpStream> + Send + use<>> {
         let (bed, to) = (self.bed.clone(), self.far_address()?);
         let options = self.options(self.direction == Direction::Up);
-        Ok(move || bed.near().ns.run(|| socket::tcp_connect(to, &options))?)
+        Ok(move || {
+            let stream = bed
+                .near()
+                .ns
+                .run(|| socket::tcp_unconnected(to, &options))??;
+            waiting.on(&stream, || socket::tcp_connect(&stream, to))?;
+            Ok(stream)
+        })
     }
 
     fn bulk(&self, start: Instant, zeroes: &Zeroes) -> anyhow::Result<Load> {
-        let (listener, mut connector) = (self.listen()?, self.connector()?);
+        let waiting = Waiting::default();
+        let (listener, mut connector) = (self.listen()?, self.connector(waiting.clone())?);
+        let accepting = Waiting::default();
+        let waits = [accepting.clone(), waiting];
         let accept: Opener<TcpStream> = Box::new(move || {
-            let accepted = listener.accept().map(|(stream, _)| stream);
+            let accepted = accepting.on(&listener, || listener.accept());
+            let accepted = accepted.map(|(stream, _)| stream);
             accepted.map_err(|e| io::Error::new(e.kind(), text!("accept: {error}", error = &e)))
         });
         let connect: Opener<TcpStream> = Box::new(move || {
@@ -136,10 +153,12 @@ impl Site<'_> {
             Direction::Down => Load::Tcp {
                 sender: far,
                 receiver: near,
+                waits,
             },
             Direction::Up => Load::Tcp {
                 sender: near,
                 receiver: far,
+                waits,
             },
         })
     }
@@ -149,14 +168,15 @@ impl Site<'_> {
             Direction::Down => (0, size),
             Direction::Up => (size, 0),
         };
-        let connect = Box::new(self.connector()?);
+        let waiting = Waiting::default();
+        let connect = Box::new(self.connector(waiting.clone())?);
         let requests = Requests {
             start,
             up,
             down,
             batch,
         };
-        Ok(requests.start(self.listen()?, connect)?)
+        Ok(requests.start(self.listen()?, connect, waiting)?)
     }
 
     fn constant(&self, start: Instant, rate: Rate, payload: u32) -> anyhow::Result<Load> {

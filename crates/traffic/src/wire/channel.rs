@@ -13,6 +13,7 @@ use std::{
 };
 
 use serde::{Serialize, de::DeserializeOwned};
+use sys::socket;
 
 use super::{Greeting, Key, Refusal, VERSION, greeting::HANDSHAKE, paced::Paced};
 
@@ -39,6 +40,8 @@ pub struct Channel {
     /// Longest message that is taken in, bytes after inflation.
     limit: usize,
     timeout: Option<Duration>,
+    /// Bytes sent since the last message was received.
+    sent: u64,
 }
 
 /// Progress of a peer's first message.
@@ -59,6 +62,7 @@ impl Channel {
     /// The connection failed, the peer refused, or it does not hold the key.
     pub fn connect(mut stream: TcpStream, key: &Key, limit: usize) -> Result<Self, ChannelError> {
         stream.set_nodelay(true)?;
+        socket::set_persistent(&stream);
         let mut noise = builder(key)?.build_initiator()?;
         let mut first = [0; HANDSHAKE];
         noise.write_message(&[], &mut first)?;
@@ -77,6 +81,7 @@ impl Channel {
             noise: noise.into_transport_mode()?,
             limit,
             timeout: None,
+            sent: 0,
         })
     }
 
@@ -94,6 +99,7 @@ impl Channel {
         limit: usize,
     ) -> Result<Self, ChannelError> {
         stream.set_nodelay(true)?;
+        socket::set_persistent(&stream);
         let mut noise = builder(key)?.build_responder()?;
         if noise.read_message(first, &mut []).is_err() {
             let _ = stream.write_all(&Refusal::Key.bytes());
@@ -108,6 +114,7 @@ impl Channel {
             noise: noise.into_transport_mode()?,
             limit,
             timeout: None,
+            sent: 0,
         })
     }
 
@@ -184,6 +191,7 @@ impl Channel {
             let n = self.noise.write_message(&content, &mut frame[2..])?;
             frame[..2].copy_from_slice(&(n as u16).to_be_bytes());
             out.write(&frame[..2 + n])?;
+            self.sent += 2 + n as u64;
         }
         Ok(())
     }
@@ -196,7 +204,8 @@ impl Channel {
     pub fn receive<M: DeserializeOwned>(&mut self) -> Result<M, ChannelError> {
         let mut bytes = Vec::new();
         // Its clock starts with the first byte, so the frames of a message share it.
-        let mut input = Paced::new(&self.stream, self.timeout);
+        let sent = std::mem::take(&mut self.sent);
+        let mut input = Paced::new(&self.stream, self.timeout).after(sent);
         loop {
             let mut length = [0; 2];
             input.fill(&mut length)?;

@@ -20,6 +20,8 @@ const PACE: u64 = 1000;
 pub(super) struct Paced<'a> {
     stream: &'a TcpStream,
     timeout: Option<Duration>,
+    /// Further time before the first byte.
+    before: Duration,
     /// Time of the first byte.
     start: Option<Instant>,
     moved: u64,
@@ -32,9 +34,17 @@ impl<'a> Paced<'a> {
         Self {
             stream,
             timeout,
+            before: Duration::ZERO,
             start: None,
             moved: 0,
         }
+    }
+
+    /// The same for what follows after `sent` bytes to the peer, which this host's kernel may still
+    /// have: the peer answers when it has them, at the minimum rate.
+    pub(super) fn after(self, sent: u64) -> Self {
+        let before = Duration::from_millis(sent * 1000 / PACE);
+        Self { before, ..self }
     }
 
     /// Reads until `buffer` is full.
@@ -62,8 +72,11 @@ impl<'a> Paced<'a> {
         let Some(timeout) = self.timeout else {
             return Ok(None);
         };
+        let Some(start) = self.start else {
+            return Ok(Some(timeout + self.before));
+        };
         let allowed = timeout + Duration::from_millis(self.moved * 1000 / PACE);
-        let spent = self.start.map_or(0, |s| Instant::now().since(s).max(0));
+        let spent = Instant::now().since(start).max(0);
         match allowed.checked_sub(Duration::from_nanos(spent as u64)) {
             // A write also counts bytes accepted only by this host's kernel as moved: regardless of
             // their number, no transfer may stall for longer than the timeout.
@@ -142,6 +155,27 @@ mod tests {
         drop(near);
         // It still reads the data in the kernel's buffer.
         drop(trickle);
+    }
+
+    /// Bug: 125 kB at 16 kbit/s were on their way for a minute, and the server that had sent them
+    /// ended the session, since no request had come.
+    #[test]
+    fn a_peer_that_still_receives_a_long_message_may_be_silent_meanwhile() {
+        let (near, mut far) = pair();
+        let answer = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(400));
+            let _ = far.write_all(&[7]);
+            far
+        });
+        let mut byte = [0];
+        Paced::new(&near, TIMEOUT)
+            .after(10_000)
+            .fill(&mut byte)
+            .unwrap();
+        assert_eq!(byte, [7]);
+        let error = Paced::new(&near, TIMEOUT).after(10).fill(&mut byte);
+        assert_eq!(error.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        drop(answer);
     }
 
     #[test]
