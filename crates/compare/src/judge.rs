@@ -121,7 +121,10 @@ fn verdict(line: &Compared, limits: (f64, f64)) -> Verdict {
     };
     let clear = p <= UNLIKELY && (change.low > 0.0 || change.high < 0.0);
     let matters = change.value < limits.0 || change.value > limits.1;
-    match (clear && matters, line.better, change.value > 0.0) {
+    // The interval is of means, the value of medians: of values in two groups these may point in
+    // opposite directions.
+    let agrees = (change.low > 0.0) == (change.value > 0.0);
+    match (clear && matters && agrees, line.better, change.value > 0.0) {
         (true, Better::Higher, true) | (true, Better::Lower, false) => Verdict::Better,
         (true, Better::Higher, false) | (true, Better::Lower, true) => Verdict::Worse,
         _ => Verdict::CannotTell,
@@ -168,6 +171,19 @@ mod tests {
             p_corrected: None,
             verdict: Verdict::CannotTell,
         }
+    }
+
+    /// Bug: of values in two groups the medians fell by 2.8 % while the means rose by three
+    /// quarters, and the change counted as worse, with the interval of the means beside it.
+    #[test]
+    fn a_change_whose_interval_points_the_other_way_is_no_verdict() {
+        let judged = |value| {
+            let mut line = ratio(value, 1.143, 2.75, 0.015);
+            line.p_corrected = Some(0.015);
+            verdict(&line, (0.02, 0.02))
+        };
+        assert_eq!(judged(0.972), Verdict::CannotTell);
+        assert_eq!(judged(1.5), Verdict::Better);
     }
 
     #[test]

@@ -165,6 +165,10 @@ fn notes(before: &[Measured], after: &[Measured]) -> Vec<Text> {
             "so few runs cannot show how much runs differ without a change: compare three with three, or one with five"
         ));
     }
+    let ids: BTreeSet<&str> = before.iter().map(|run| run.id.as_str()).collect();
+    if after.iter().any(|run| ids.contains(run.id.as_str())) {
+        notes.push(text!("a run is on both sides"));
+    }
     let labs: BTreeSet<bool> = before.iter().chain(after).map(|run| run.lab).collect();
     if labs.len() > 1 {
         notes.push(text!("some runs are of a lab path, others of real hosts"));

@@ -130,7 +130,20 @@ struct Selection<'a, S> {
 impl<S: Source> Selection<'_, S> {
     fn runs(&mut self, set: &Set<'_>) -> Result<Vec<Selected>, S::Error> {
         match set {
-            Set::These(names) => names.iter().map(|name| self.source.named(name)).collect(),
+            Set::These(names) => {
+                let mut runs: Vec<Selected> = Vec::new();
+                for name in names {
+                    let run = self.source.named(name)?;
+                    // Named twice, it is no second observation.
+                    if runs
+                        .iter()
+                        .all(|known| known.measured.id != run.measured.id)
+                    {
+                        runs.push(run);
+                    }
+                }
+                Ok(runs)
+            }
             Set::Last(n) => self.of_path(
                 None,
                 Query {
@@ -250,6 +263,19 @@ mod tests {
         let (before, after) = ids(&mut history, "a4,a3", "before:2", None).unwrap();
         assert_eq!(before, ["a3", "a4"]);
         assert_eq!(after, ["a1", "a2"]);
+    }
+
+    /// Bug: one run named three times had no spread between its "runs", and each difference from it
+    /// was certain.
+    #[test]
+    fn a_run_that_is_named_twice_counts_once() {
+        let mut history = History {
+            paths: vec!["a"],
+            runs: 9,
+        };
+        let (before, after) = ids(&mut history, "a4,a3,a4,a4", "a5,a5", None).unwrap();
+        assert_eq!(before, ["a3", "a4"]);
+        assert_eq!(after, ["a5"]);
     }
 
     #[test]

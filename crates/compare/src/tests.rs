@@ -225,7 +225,15 @@ fn less_delay_is_better_and_less_goodput_is_worse() {
         p99: 10_000.0,
         ..PATH
     };
-    let comparison = verdicts(&a, &runs(1, &change, 8, &mut random));
+    let mut b = runs(1, &change, 8, &mut random);
+    // The ids are numbers from 0.
+    assert_eq!(
+        verdicts(&a, &b).notes.len(),
+        2,
+        "of so few runs, and on both sides"
+    );
+    b[0].id.push('b');
+    let comparison = verdicts(&a, &b);
     assert!(comparison.regressed());
     assert!(
         comparison

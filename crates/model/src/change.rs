@@ -74,6 +74,9 @@ pub struct Change {
     /// Events, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
+    /// True while the old values of a pending change are set, to measure its effect in turns.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub aside: bool,
     /// Reason for the rollback; absent if it is not rolled back, or if the user requested it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone_because: Option<Text>,

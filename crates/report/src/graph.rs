@@ -44,7 +44,7 @@ pub fn page(title: &str, rows: &[Row], figures: Option<&Figures>) -> String {
         .collect::<std::collections::BTreeSet<_>>()
         .len();
     let kernel = rows.first().map_or("", |r| r.kernel.as_str());
-    let title = escape(title);
+    let (title, kernel) = (escape(title), escape(kernel));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"> <meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\"> <title>{title} - pathtwin \

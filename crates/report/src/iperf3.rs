@@ -90,10 +90,10 @@ pub fn text(peer: &Peer, outcome: &Outcome) -> String {
 }
 
 fn line(text: &mut String, label: &str, rate: Option<f64>, bytes: u64, us: u64) {
+    let rate = rate.map_or_else(|| "unknown".to_owned(), |bps| format!("{:.2}", bps / 1e6));
     let _ = write!(
         text,
-        "{label:<7} {:>10.2} Mbit/s  {:>10.3} MB in {:.2} s",
-        rate.unwrap_or(0.0) / 1e6,
+        "{label:<7} {rate:>10} Mbit/s  {:>10.3} MB in {:.2} s",
         bytes as f64 / 1e6,
         us as f64 / 1e6,
     );
@@ -104,10 +104,11 @@ fn details(text: &mut String, retransmits: Option<u64>, udp: Option<Udp>) {
         let _ = write!(text, ", {count} retransmits");
     }
     if let Some(udp) = udp {
-        let share = lost(udp.packets, udp.packets.saturating_sub(udp.lost)).unwrap_or(0.0) * 100.0;
+        let share = lost(udp.packets, udp.packets.saturating_sub(udp.lost));
+        let share = share.map_or_else(String::new, |s| format!(" ({:.2} %)", 100.0 * s));
         let _ = write!(
             text,
-            ", {} of {} lost ({share:.2} %), jitter {:.3} ms",
+            ", {} of {} lost{share}, jitter {:.3} ms",
             udp.lost,
             udp.packets,
             udp.jitter_us / 1000.0

@@ -26,6 +26,7 @@ mod number;
 pub mod observation;
 pub mod pace;
 pub mod page;
+mod parameter;
 pub mod plain;
 mod printed;
 pub mod prometheus;

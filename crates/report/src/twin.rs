@@ -4,15 +4,17 @@ use std::fmt::Write;
 
 use comfy_table::{Table, presets};
 use model::{
-    cell::{Buffer, Cell},
-    path::{Limit, Line, Loss, Nanos, Parameter, Source},
+    cell::Cell,
+    path::{Line, Nanos, Parameter},
     safe, spec,
     text::{Value, capital},
     twin::{HeldOut, LeftOut, Twin},
-    units::{Rate, Share},
 };
 
-use crate::wrap::wrap;
+use crate::{
+    parameter::{buffer, loss, rate},
+    wrap::wrap,
+};
 
 /// Predictions that are shown, the worst first.
 const SHOWN: usize = 6;
@@ -66,9 +68,9 @@ fn path(twin: &Twin) -> String {
         }
     };
     let mut row = |name: &str, of: &dyn Fn(&Line) -> Option<String>| add(name, [down, up], of);
-    row("rate", &|l| Some(rate(l.rate_bps.as_ref()?)));
+    row("rate", &|l| Some(rate(l.rate_bps.as_ref()?).to_string()));
     row("queue", &|l| Some(l.queue.as_ref()?.value.to_string()));
-    row("buffer", &|l| buffer(l.buffer.as_ref()?));
+    row("buffer", &|l| Some(buffer(l.buffer.as_ref()?)?.to_string()));
     row("one-way delay", &|l| {
         Some(Value::Us(us(l.delay_ns.as_ref()?)).to_string())
     });
@@ -76,7 +78,9 @@ fn path(twin: &Twin) -> String {
         let us = us(l.jitter_ns.as_ref()?);
         (us > 0.0).then(|| Value::Us(us).to_string())
     });
-    row("loss not of the queue", &|l| Some(loss(l.loss.as_ref()?)));
+    row("loss not of the queue", &|l| {
+        Some(loss(l.loss.as_ref()?).to_string())
+    });
     row("reordering", &|l| {
         let share = l.reorder.as_ref()?.value.get();
         (share > 0.0).then(|| Value::Share(share).to_string())
@@ -84,10 +88,10 @@ fn path(twin: &Twin) -> String {
     if let Some(tunnel) = &twin.path.tunnel {
         let stages = [&tunnel.down, &tunnel.up];
         add("rate of the tunnel", stages, &|l| {
-            Some(rate(l.rate_bps.as_ref()?))
+            Some(rate(l.rate_bps.as_ref()?).to_string())
         });
         add("loss of the tunnel", stages, &|l| {
-            Some(loss(l.loss.as_ref()?))
+            Some(loss(l.loss.as_ref()?).to_string())
         });
     }
     let mut out = String::new();
@@ -117,55 +121,6 @@ fn path(twin: &Twin) -> String {
 
 fn us(span: &Parameter<Nanos>) -> f64 {
     span.value.0 as f64 / 1e3
-}
-
-fn rate(rate: &Parameter<Limit<Rate>>) -> String {
-    let shown = |limit: &Limit<Rate>, with_unit: bool| match limit {
-        Limit::At(rate) if with_unit => Value::Bps(rate.bps() as f64).to_string(),
-        Limit::At(rate) => Value::Count(rate.bps() as f64 / 1e6).to_string(),
-        Limit::Unlimited => "unlimited".to_owned(),
-    };
-    let value = shown(&rate.value, true);
-    match (&rate.low, &rate.high) {
-        (Some(low), Some(high)) => {
-            format!("{value} [{}, {}]", shown(low, false), shown(high, false))
-        }
-        _ => value,
-    }
-}
-
-/// The size of a buffer: an assumed one by its lower bound, which is all that is known.
-fn buffer(buffer: &Parameter<Buffer>) -> Option<String> {
-    let shown = |of: &Buffer| match of {
-        Buffer::Bytes(bytes) => Some(Value::Bytes(bytes.0 as f64).to_string()),
-        Buffer::Packets(packets) => Some(format!("{packets} packets")),
-        Buffer::Kernel => None,
-    };
-    let value = shown(&buffer.value)?;
-    let (low, high) = (buffer.low.as_ref(), buffer.high.as_ref());
-    Some(match (low.and_then(shown), high.and_then(shown)) {
-        (Some(low), _) if buffer.source == Source::Assumed => format!("at least {low}"),
-        (Some(low), Some(high)) => format!("{value} [{low}, {high}]"),
-        _ => value,
-    })
-}
-
-fn loss(loss: &Loss) -> String {
-    let share = |of: Share| Value::Share(of.get()).to_string();
-    match loss {
-        Loss::Random { share: p } => match &p.high {
-            Some(high) if p.value.is_zero() && p.source == Source::Assumed => {
-                format!("unknown (below {})", share(*high))
-            }
-            Some(high) if p.value.is_zero() => format!("none seen (below {})", share(*high)),
-            _ => share(p.value),
-        },
-        Loss::Bursts { r, .. } => {
-            let run = Value::Count(1.0 / r.value.get().max(1e-9));
-            format!("{}, {run} at a time", Value::Share(loss.average()))
-        }
-        Loss::Every { packets } => format!("every {}", packets.value),
-    }
 }
 
 fn errors(out: &mut String, twin: &Twin) {

@@ -61,3 +61,17 @@ fn effects_and_shares_of_a_matrix_are_those_of_its_rows() {
     assert!(page.contains("Highest goodput: 20 Mbit/s"));
     assert!(page.contains("0.4 %"), "the retransmitted share");
 }
+
+/// Bug: the kernel of a row, which a node of a cluster writes, was markup on the page of charts.
+#[test]
+fn a_row_of_others_cannot_become_markup_on_the_page_of_charts() {
+    let script = "<script>alert(1)</script>";
+    let hostile = Row {
+        kernel: script.to_owned(),
+        name: script.to_owned(),
+        ..row(1, script, 10.0)
+    };
+    let page = report::graph::page(script, &[hostile], None);
+    assert!(!page.contains("<script>"), "{page}");
+    assert!(page.contains("Linux &lt;script&gt;"), "{page}");
+}

@@ -126,16 +126,15 @@ impl Store {
 
     /// The document whose id begins with `prefix`, of a kind.
     pub(crate) fn find(&mut self, kind: Kind, prefix: &str) -> Result<Found, StoreError> {
-        let pattern = prefix
-            .replace('\\', "\\\\")
-            .replace('_', "\\_")
-            .replace('%', "\\%")
-            + "%";
+        // An unset variable of a script must not mean the only document.
+        if prefix.is_empty() {
+            return Err(StoreError::Missing(String::new()));
+        }
         let statement = "SELECT seq, id, created_us, path FROM document
-            WHERE kind = $1 AND id LIKE $2 ESCAPE '\\' ORDER BY id";
+            WHERE kind = $1 AND substr(id, 1, length(CAST($2 AS TEXT))) = $2 ORDER BY id";
         let mut rows = self
             .sql
-            .rows(statement, &[kind.name().into(), (&pattern).into()])
+            .rows(statement, &[kind.name().into(), prefix.into()])
             .map_err(|e| StoreError::sql(Work::Find, &self.place, e))?;
         let exact = rows
             .iter_mut()

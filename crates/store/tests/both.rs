@@ -132,8 +132,8 @@ fn found(place: &Place) {
         several,
         Err(StoreError::Ambiguous { count: 2, .. })
     ));
-    // Not wild cards.
-    for prefix in ["%", "_", "00000000000000_2", "\\"] {
+    // Not wild cards; and nothing, as of an unset variable, is not all.
+    for prefix in ["", "%", "_", "00000000000000_2", "\\"] {
         assert!(matches!(
             store.body(Kind::Run, prefix),
             Err(StoreError::Missing(_))

@@ -174,13 +174,27 @@ pub fn remove_partial(folder: &Path) -> io::Result<()> {
 /// # Errors
 /// One of them cannot be created.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
+    make(folder, |_| Ok(()))
+}
+
+/// The same, for all users of the host to read (mode 755), whatever the umask.
+///
+/// # Errors
+/// As [`make_folder`].
+pub fn make_folder_for_all(folder: &Path) -> io::Result<()> {
+    make(folder, |made| {
+        fs::set_permissions(made, fs::Permissions::from_mode(0o755))
+    })
+}
+
+fn make(folder: &Path, made: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
     let is_missing = |f: &&Path| !f.as_os_str().is_empty() && !f.exists();
     let mut missing: Vec<&Path> = folder.ancestors().take_while(is_missing).collect();
     while let Some(next) = missing.pop() {
         match fs::create_dir(next) {
             // Another process was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && next.is_dir() => {}
-            made => made?,
+            done => done.and_then(|()| made(next))?,
         }
         let above = next.parent().filter(|above| !above.as_os_str().is_empty());
         sync_folder(above.unwrap_or(Path::new(".")))?;

@@ -112,18 +112,20 @@ pub fn tcp_connect(stream: &TcpStream, address: SocketAddr) -> io::Result<()> {
     Ok(connect(stream, &address)?)
 }
 
-/// Longest time between retransmissions of [`set_persistent`], and time until the kernel gives up, ms.
+/// Longest time between retransmissions of [`set_persistent`], and time until the kernel gives up,
+/// ms.
 const PERSISTENT: [u32; 2] = [5_000, 180_000];
 /// Not in `libc` (include/uapi/linux/tcp.h, since 6.15).
 const TCP_RTO_MAX_MS: libc::c_int = 44;
 
-/// Makes a connection of few, small messages go on within seconds when a path carries packets again:
-/// its retransmission timeout does not double while little is in flight (`TCP_THIN_LINEAR_TIMEOUTS`,
-/// six times; tcp_retransmit_timer, net/ipv4/tcp_timer.c), and reaches 5 s at most, not two minutes.
-/// After 3 min without an answer the kernel gives up, not after the number of retransmissions, which
-/// are now closer together (`TCP_USER_TIMEOUT`). Its congestion control is cubic or reno: bbr, where it
-/// is the default, takes what little an overloaded path delivered for the path's rate, and then paces
-/// some kB/s for a minute. What a kernel does not have, or does not permit, stays as it is.
+/// Makes a connection of few, small messages go on within seconds when a path carries packets
+/// again: its retransmission timeout does not double while little is in flight
+/// (`TCP_THIN_LINEAR_TIMEOUTS`, six times; tcp_retransmit_timer, net/ipv4/tcp_timer.c), and reaches
+/// 5 s at most, not two minutes. After 3 min without an answer the kernel gives up, not after the
+/// number of retransmissions, which are now closer together (`TCP_USER_TIMEOUT`). Its congestion
+/// control is cubic or reno: bbr, where it is the default, takes what little an overloaded path
+/// delivered for the path's rate, and then paces some kB/s for a minute. What a kernel does not
+/// have, or does not permit, stays as it is.
 pub fn set_persistent(stream: &TcpStream) {
     let [most, until] = PERSISTENT;
     for (option, value) in [

@@ -34,7 +34,8 @@ pub struct Confirmed {
 /// deadline has not passed.
 ///
 /// # Errors
-/// No change is pending, a new connection fails (the change remains pending), or it is too late.
+/// No change is pending, a new connection fails (the change remains pending), it is too late, or
+/// its old values are set at present.
 pub fn confirm(
     env: &mut Env<'_>,
     prefix: Option<&str>,
@@ -42,6 +43,9 @@ pub fn confirm(
 ) -> Result<Confirmed, TuneError> {
     let _lock = lock(env)?;
     let mut change = in_time(env, prefix)?;
+    if change.aside {
+        return Err(TuneError::Aside(change.id));
+    }
     connect(&change, prober)?;
     // A probe takes time.
     still_in_time(env, &mut change)?;

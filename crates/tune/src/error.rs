@@ -72,6 +72,8 @@ pub enum TuneError {
     },
     /// It was confirmed too late.
     TooLate(ChangeId),
+    /// Its old values are set at present, to measure its effect.
+    Aside(ChangeId),
     /// No change with this id.
     Unknown(String),
     /// Several changes fit.
@@ -180,6 +182,11 @@ impl TuneError {
             Self::Elsewhere(id) => text!(
                 "change {id} was made in another network namespace; run this there, or name \
                  another folder with --journal",
+                id = id.short()
+            ),
+            Self::Aside(id) => text!(
+                "the old values of change {id} are set at present, to measure its effect: wait for the end of \
+                 that, or undo the change with `pathtwin tune undo`",
                 id = id.short()
             ),
             Self::TooLate(id) => text!("too late: change {id} was undone", id = id.short()),

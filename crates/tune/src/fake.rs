@@ -46,6 +46,7 @@ pub(crate) fn confirmed(settings: impl IntoIterator<Item = Setting>) -> Change {
         steps: settings.into_iter().map(step).collect(),
         warnings: Vec::new(),
         events: Vec::new(),
+        aside: false,
         undone_because: None,
     }
 }
@@ -75,6 +76,8 @@ pub(crate) struct Fake {
     pub(crate) netns: Rc<RefCell<u64>>,
     /// Names of parameters that cannot be written.
     pub(crate) stubborn: Rc<RefCell<Vec<String>>>,
+    /// Names of parameters that a write leaves amid its operations.
+    pub(crate) half: Rc<RefCell<Vec<String>>>,
     pub(crate) unprivileged: bool,
 }
 
@@ -101,6 +104,10 @@ impl Fake {
         let name = name(setting);
         if self.stubborn.borrow().iter().any(|s| s == name) {
             return Err(HostError::NotTaken(Text::name("nothing")));
+        }
+        if self.half.borrow().iter().any(|s| s == name) {
+            self.set(name, "half");
+            return Err(HostError::NotTaken(Text::name("half")));
         }
         self.set(name, value);
         Ok(())

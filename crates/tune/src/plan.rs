@@ -78,6 +78,7 @@ pub fn plan(host: &mut dyn Host, request: &Request, id: ChangeId) -> Result<Chan
         files: Vec::new(),
         warnings,
         events: Vec::new(),
+        aside: false,
         undone_because: None,
     })
 }

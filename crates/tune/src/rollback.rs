@@ -10,7 +10,7 @@ use crate::{
     error::{Drift, HostError, Left, Rollback, TuneError},
     holds::{brief, is_booted_value, same_value},
     observer::{Interrupted, Point},
-    progress::{advance, note},
+    progress::{advance, note, write},
 };
 
 /// Undoes everything that a change may have written. Errors of the journal do not stop it.
@@ -27,7 +27,19 @@ pub(crate) fn roll_back(env: &mut Env<'_>, change: &mut Change) -> Result<Rollba
     for step in (0..written).rev() {
         journal(env, change, State::RollingBack { step }, &mut done)?;
         env.observer.at(&Point::BeforeRestore(step))?;
-        match one(env, &change.steps[step], current == Some(step)) {
+        let known = change.steps[step].new.clone();
+        let undone = match due(env, &change.steps[step], current == Some(step)) {
+            Ok(Due::Restore(setting)) => {
+                forget_new(env, change, step, &mut done)?;
+                restored(env, setting, &change.steps[step].old)
+            }
+            Ok(Due::Left(left)) => Ok(left),
+            Err(error) => Err(error),
+        };
+        if undone.is_ok() {
+            change.steps[step].new = known;
+        }
+        match undone {
             Ok(None) => {}
             Ok(Some(left)) => done.left.push(left),
             Err(error) => done.failed.push((step, error)),
@@ -62,7 +74,28 @@ pub(crate) fn journal(
     state: State,
     done: &mut Rollback,
 ) -> Result<(), Interrupted> {
-    match advance(env, change, state) {
+    let written = advance(env, change, state);
+    past_errors(written, done)
+}
+
+/// Amid the operations of one restore a value is neither the old nor the new one: if the rollback
+/// is interrupted there, or an operation fails, its repetition must not take that for a change by
+/// another program.
+fn forget_new(
+    env: &mut Env<'_>,
+    change: &mut Change,
+    step: usize,
+    done: &mut Rollback,
+) -> Result<(), Interrupted> {
+    if change.steps[step].new.take().is_none() {
+        return Ok(());
+    }
+    let written = write(env, change);
+    past_errors(written, done)
+}
+
+fn past_errors(written: Result<(), TuneError>, done: &mut Rollback) -> Result<(), Interrupted> {
+    match written {
         Ok(()) => Ok(()),
         Err(TuneError::Interrupted(stop)) => Err(stop),
         Err(TuneError::Journal(error)) => {
@@ -74,32 +107,45 @@ pub(crate) fn journal(
     }
 }
 
-/// Undoes one step; returns the settings left unchanged, if another program has changed them. The
+/// What is to be done with a step.
+enum Due {
+    /// The old value is to be set again, of the setting by its present name.
+    Restore(Setting),
+    /// Nothing: it is there, or the setting is left as it is.
+    Left(Option<Left>),
+}
+
+/// Returns what undoes one step; settings that another program has changed are left unchanged. The
 /// step that was being written may have any value.
-fn one(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Option<Left>, HostError> {
+fn due(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Due, HostError> {
     let mut setting = step.setting.clone();
     if let Some(left) = find_device(env, &mut setting, step.link)? {
-        return Ok(Some(left));
+        return Ok(Due::Left(Some(left)));
     }
     let now = env.host.read(&setting)?;
     // Masks that an interrupted rollback has restored may be of fewer queues.
     let is_restored = matches!(now, Saved::Processors { .. }) && is_back(&step.old, &now);
     if now == step.old || is_restored {
-        return Ok(None);
+        return Ok(Due::Left(None));
     }
     let drifted = step
         .new
         .as_ref()
         .filter(|new| !unfinished && !same_value(new, &now) && !same_value(&step.old, &now));
     if drifted.is_some() || is_lost(&step.old, &now) {
-        return Ok(Some(Left::Drifted(Drift {
+        return Ok(Due::Left(Some(Left::Drifted(Drift {
             setting,
             now: brief(&now),
-        })));
+        }))));
     }
-    env.host.restore(&setting, &step.old)?;
+    Ok(Due::Restore(setting))
+}
+
+/// Sets an old value again; returns the setting if it is in use and stays.
+fn restored(env: &mut Env<'_>, setting: Setting, old: &Saved) -> Result<Option<Left>, HostError> {
+    env.host.restore(&setting, old)?;
     let now = env.host.read(&setting)?;
-    match (is_back(&step.old, &now), &now) {
+    match (is_back(old, &now), &now) {
         (true, _) => Ok(None),
         (false, Saved::Modules { .. }) => Ok(Some(Left::InUse(setting))),
         (false, _) => Err(HostError::NotTaken(brief(&now))),

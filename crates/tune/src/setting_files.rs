@@ -68,7 +68,7 @@ pub(crate) fn exists(file: &SettingFile) -> bool {
 fn make_folder(file: &SettingFile) -> io::Result<()> {
     match Path::new(&file.path).parent() {
         // A section is in a file of others, which exists.
-        Some(folder) if !file.part => files::make_folder(folder),
+        Some(folder) if !file.part => files::make_folder_for_all(folder),
         _ => Ok(()),
     }
 }
@@ -82,9 +82,11 @@ fn make(file: &SettingFile) -> io::Result<()> {
         std::os::unix::fs::symlink(&file.text, path)?;
         return sync_parent(path);
     }
+    // As packages install them, whatever the umask: networkd does not run as root, and would leave
+    // out the whole file of a device for one part of it that it cannot read.
     let readers = match file.executable {
         true => Readers::Mode(0o755),
-        false => Readers::ByUmask,
+        false => Readers::Mode(0o644),
     };
     files::write(path, readers, Existing::Keep, file.text.as_bytes())
 }

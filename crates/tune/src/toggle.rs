@@ -25,6 +25,7 @@ pub fn set_aside(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
     let _lock = lock(env)?;
     let mut change = in_time(env, prefix)?;
     let mut known: Vec<Option<Saved>> = change.steps.iter().map(|s| s.new.clone()).collect();
+    change.aside = true;
     forget_new(env, &mut change)?;
     for step in (0..change.steps.len()).rev() {
         env.observer.at(&Point::BeforeRestore(step))?;
@@ -68,6 +69,7 @@ pub fn set_again(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
         again(env, &mut change, step)
             .or_else(|error| Err(undone(env, &mut change, step, error)?))?;
     }
+    change.aside = false;
     note(env, &mut change, text!("applied again"));
     write(env, &mut change)
 }

@@ -63,6 +63,13 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
     let now = (boot.as_str(), Moment::now());
     let runs = runs(&start, &folder);
     let watcher = Watcher::open(&folder, start.config.clone(), now, &mut random)?;
+    for file in folder.damaged() {
+        (start.log)(&text!(
+            "the state in {file} could not be read and is not used: what was waiting and the bytes of its month are \
+             not known; remove the file when you have looked at it",
+            file = &file
+        ));
+    }
     // What is served has a state from the first response on.
     let live = Live::new(snapshot(&watcher, start.program, now.1));
     if let Some(address) = start.config.listen {

@@ -1,9 +1,11 @@
 //! Watched figures of a path: one value per hour of probes, or per load.
 
+use std::collections::BTreeSet;
+
 use analysis::{figures::added_us, view::View};
 use model::{
     net::{Direction, IpVersion, Layer},
-    run::{FigureKind, Run, StepKind},
+    run::{FigureKind, Key, Run, StepKind},
     text,
     text::Text,
     watch::WatchFigure,
@@ -60,7 +62,7 @@ pub struct Probed {
 }
 
 /// The watched figures of a run: means over the congestion controls of its loads by one flow in one
-/// direction.
+/// direction, if each of them has a value: without one of them the mean would be another figure.
 pub fn of_run(run: &Run) -> Vec<(Figure, f64)> {
     let mut found: Vec<(Figure, Vec<f64>)> = Vec::new();
     let loads = run.figures.iter().filter(|figure| {
@@ -82,8 +84,24 @@ pub fn of_run(run: &Run) -> Vec<(Figure, f64)> {
             None => found.push((watched, vec![value])),
         }
     }
+    let whole = |(figure, values): &(Figure, Vec<f64>)| values.len() == controls(run, figure);
     let mean = |(figure, values): (Figure, Vec<f64>)| Some((figure, stats::mean(&values)?));
-    found.into_iter().filter_map(mean).collect()
+    found.into_iter().filter(whole).filter_map(mean).collect()
+}
+
+/// Number of congestion controls of the loads that a figure is of, those without a valid sample
+/// included.
+fn controls(run: &Run, figure: &Figure) -> usize {
+    let is_load = |key: &Key| {
+        key.step == StepKind::Tcp
+            && key.flows == Some(1)
+            && !key.bidirectional
+            && (key.layer, key.family, key.direction)
+                == (figure.layer, figure.family, figure.direction)
+    };
+    let keys = run.samples.iter().map(|sample| &sample.key);
+    let controls: BTreeSet<_> = keys.filter(|key| is_load(key)).map(|key| &key.cc).collect();
+    controls.len()
 }
 
 /// Returns the watched value of a figure of a load. Added delay is over the base RTT of the Run,
@@ -104,7 +122,7 @@ fn of_figure(run: &Run, figure: &model::run::Figure) -> Option<(WatchFigure, f64
 mod tests {
     #![allow(clippy::expect_used)]
 
-    use model::run::{Key, Probes, Sample};
+    use model::run::{Probes, Sample};
 
     use super::*;
 
@@ -138,15 +156,38 @@ mod tests {
         added.expect("the load has probes").1
     }
 
-    /// Bug: the watch had a separate definition, above the idle median, in which queues of others
-    /// counted as part of the path.
-    #[test]
-    fn delay_is_added_to_the_path_and_not_to_a_queue_of_others() {
+    fn empty() -> Run {
         let text = r#"{"schema": 1, "id": "", "program": "", "started_us": 0, "took_s": 1.0,
             "plan": {"step": []}, "near": {"program": "", "facts": {"schema": 1}},
             "far": {"program": "", "facts": {"schema": 1}}, "layers": [], "samples": [],
             "figures": [], "ratios": []}"#;
-        let mut run = Run::parse(text.as_bytes()).expect("an empty Run");
+        Run::parse(text.as_bytes()).expect("an empty Run")
+    }
+
+    /// Bug: with cubic and bbr the mean of a load whose bbr sample did not count was that of cubic
+    /// alone, and a change was reported though neither had changed.
+    #[test]
+    fn a_mean_without_one_of_its_congestion_controls_is_no_value() {
+        let mut run = empty();
+        let mut bbr = sample(StepKind::Tcp, 2, 30e3, 20e3);
+        bbr.key.cc = Some("bbr".to_owned());
+        run.samples = vec![
+            sample(StepKind::Idle, 0, 20e3, 20e3),
+            sample(StepKind::Tcp, 1, 50e3, 20e3),
+            bbr,
+        ];
+        // Half of 30 and 10 ms.
+        assert!((added_s(&mut run) - 0.020).abs() < 1e-9);
+        run.samples[2].valid = false;
+        run.figures = analysis::summary::figures(&run.samples);
+        assert_eq!(of_run(&run), []);
+    }
+
+    /// Bug: the watch had a separate definition, above the idle median, in which queues of others
+    /// counted as part of the path.
+    #[test]
+    fn delay_is_added_to_the_path_and_not_to_a_queue_of_others() {
+        let mut run = empty();
         run.samples = vec![
             sample(StepKind::Idle, 0, 20e3, 20e3),
             sample(StepKind::Tcp, 1, 50e3, 20e3),

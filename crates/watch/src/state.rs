@@ -203,6 +203,17 @@ impl Folder {
         }
     }
 
+    /// Files that could not be read and are kept for inspection: what was in them is forgotten, and
+    /// the bytes of the month are counted anew.
+    pub(crate) fn damaged(&self) -> Vec<PathBuf> {
+        let folders = [Some(self.path.as_path()), self.runtime()];
+        let files = folders
+            .into_iter()
+            .flatten()
+            .flat_map(|folder| [STATE, TRACKS].map(|name| damaged(&folder.join(name))));
+        files.filter(|file| file.exists()).collect()
+    }
+
     /// Writes the state, in memory if there is such a folder.
     pub(crate) fn write(&self, saved: &Saved) -> Result<(), StateError> {
         replace(self.fast(), STATE, saved)
@@ -252,11 +263,15 @@ fn file<T: Default + DeserializeOwned>(folder: &Path, name: &str) -> Result<T, S
     match serde_json::from_slice::<T>(&text) {
         Ok(content) => Ok(content),
         Err(_) => {
-            let aside = path.with_extension("damaged");
-            fs::rename(&path, aside).map_err(|source| StateError::Io { path, source })?;
+            fs::rename(&path, damaged(&path)).map_err(|source| StateError::Io { path, source })?;
             Ok(T::default())
         }
     }
+}
+
+/// The name that a file gets which cannot be read.
+fn damaged(file: &Path) -> PathBuf {
+    file.with_extension("damaged")
 }
 
 fn write_tracks_at(folder: &Path, tracks: &Tracks) -> Result<(), StateError> {
@@ -314,8 +329,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let open = Folder::open(folder.path()).unwrap();
         fs::write(folder.path().join(STATE), "{\"schema\":1,\"boo").unwrap();
+        assert!(open.damaged().is_empty());
         assert_eq!(open.read().unwrap().0.next_message, 0);
-        assert!(folder.path().join("watch.damaged").exists());
+        assert_eq!(open.damaged(), [folder.path().join("watch.damaged")]);
         fs::write(folder.path().join(STATE), "{\"schema\":9}").unwrap();
         assert!(matches!(
             open.read(),

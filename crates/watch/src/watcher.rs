@@ -367,14 +367,14 @@ impl Watcher {
         }
     }
 
-    /// Returns the minimum capacity of a path's line, bit/s: its configured rate, or the highest
+    /// Returns the capacity of a path's line, bit/s: its configured rate, otherwise the highest
     /// rate of a load so far.
     pub(crate) fn rate_bps(&self, path: usize) -> Option<f64> {
         let config = &self.config.paths[path];
         let state = self.saved.paths.get(&config.name);
         let given = config.rate.map(|rate| rate.bps() as f64);
         let shown = state.and_then(|state| state.rate_bps);
-        given.into_iter().chain(shown).reduce(f64::max)
+        given.or(shown)
     }
 
     /// Returns the stored state of a path.

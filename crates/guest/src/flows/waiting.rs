@@ -10,8 +10,8 @@ use std::{
 /// A call that waits for a connection, and that another thread can end.
 ///
 /// On a path where most packets are lost no flow has to be established within its cell: a kernel
-/// sends a SYN again for two minutes. A time limit of the socket would be a timer of the kernel more,
-/// by which all that follows came at other nanoseconds.
+/// sends a SYN again for two minutes. A time limit of the socket would be a timer of the kernel
+/// more, by which all that follows came at other nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting(Arc<Mutex<State>>);
 

@@ -35,6 +35,7 @@ pub(super) fn change(state: State, steps: usize) -> Change {
         files: Vec::new(),
         warnings: Vec::new(),
         events: Vec::new(),
+        aside: false,
         undone_because: None,
     }
 }

@@ -28,12 +28,13 @@ use model::{
 use report::answer::Screen;
 
 use crate::cli::measure::Measure;
+#[cfg(feature = "history")]
+use crate::say::say;
 use crate::{
     cli::Format,
     commands::iperf3 as one_test,
     exit::{Failure, code},
     format,
-    say::say,
 };
 
 #[cfg(feature = "tune")]

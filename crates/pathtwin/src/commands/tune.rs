@@ -108,6 +108,7 @@ impl From<TuneError> for Failure {
             | E::NoKeeper(_)
             | E::Persist(_)
             | E::Overlaid { .. }
+            | E::Aside(_)
             | E::Busy => code::LACKS,
             E::Step { rollback, .. } if rollback.is_complete() => code::VERDICT,
             E::ProbeAfter { .. } | E::TooLate(_) => code::VERDICT,

@@ -230,7 +230,7 @@ fn table(points: &[Point], words: &Words) -> Markup {
                 } }
                 tbody { @for p in points { tr {
                     th scope="row" { (p.name) }
-                    td.number { (lost(&p.at)) }
+                    td.number { (short(100.0 * lost(&p.at))) }
                     td.number { (short(p.at.goodput_bps / 1e6)) }
                     td.number { @if let Some(m) = p.at.model_bps { (short(m / 1e6)) } }
                     td.number { @if let Some(ratio) = p.at.over_model() { (short(ratio)) } }
@@ -243,6 +243,25 @@ fn table(points: &[Point], words: &Words) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Bug: a loss of 16.6 % was 0.166 in a column of per cent.
+    #[test]
+    fn the_table_shows_per_cent() {
+        let point = Point {
+            name: "bbr".to_owned(),
+            second: false,
+            at: LossPoint {
+                cc: None,
+                loss: 0.166,
+                none: false,
+                goodput_bps: 137e6,
+                interval_bps: None,
+                model_bps: None,
+            },
+        };
+        let table = table(&[point], &Words::new(crate::page::Lang::English)).into_string();
+        assert!(table.contains("<td class=\"number\">16.6</td>"), "{table}");
+    }
 
     #[test]
     fn a_curve_is_drawn_as_far_as_the_model_goes() {

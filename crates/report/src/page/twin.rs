@@ -5,7 +5,7 @@ mod series;
 
 use maud::{Markup, html};
 use model::{
-    path::{Limit, Line, Nanos, Parameter},
+    path::{Line, Nanos, Parameter},
     text::{Text, Value},
     twin::{HeldOut, Twin},
 };
@@ -14,6 +14,7 @@ use super::{
     charts::Charts,
     words::{Words, label},
 };
+use crate::parameter::{buffer, loss, rate};
 
 use marks::Pair;
 
@@ -55,11 +56,11 @@ fn path(twin: &Twin, words: &Words) -> Markup {
                 th.number scope="col" { (words.label(label::direction_up())) }
             } }
             tbody {
-                (row(label::twin_rate(), &|l| rate(l.rate_bps.as_ref()?)))
+                (row(label::twin_rate(), &|l| Some(rate(l.rate_bps.as_ref()?).into())))
                 (row(label::twin_queue(), &|l| Some(l.queue.as_ref()?.value.to_string().into())))
-                (row(label::twin_buffer(), &|l| buffer(&l.buffer.as_ref()?.value)))
+                (row(label::twin_buffer(), &|l| Some(buffer(l.buffer.as_ref()?)?.into())))
                 (row(label::twin_delay(), &|l| Some(Value::Us(us(l.delay_ns.as_ref()?)))))
-                (row(label::twin_loss(), &|l| loss(l)))
+                (row(label::twin_loss(), &|l| Some(loss(l.loss.as_ref()?).into())))
             }
         } }
     }
@@ -67,24 +68,6 @@ fn path(twin: &Twin, words: &Words) -> Markup {
 
 fn us(span: &Parameter<Nanos>) -> f64 {
     span.value.0 as f64 / 1e3
-}
-
-fn rate(rate: &Parameter<Limit<model::units::Rate>>) -> Option<Value> {
-    match &rate.value {
-        Limit::At(rate) => Some(Value::Bps(rate.bps() as f64)),
-        Limit::Unlimited => None,
-    }
-}
-
-fn buffer(buffer: &model::cell::Buffer) -> Option<Value> {
-    match buffer {
-        model::cell::Buffer::Bytes(bytes) => Some(Value::Bytes(bytes.0 as f64)),
-        _ => None,
-    }
-}
-
-fn loss(line: &Line) -> Option<Value> {
-    Some(Value::Share(line.loss.as_ref()?.average()))
 }
 
 /// Each figure that was fitted: measured, twin, and both on a common scale.

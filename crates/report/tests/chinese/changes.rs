@@ -312,6 +312,7 @@ fn errors() -> Vec<TuneError> {
             error: io::ErrorKind::TimedOut.into(),
         },
         TuneError::TooLate(id()),
+        TuneError::Aside(id()),
         TuneError::OnlyConfirmed(id()),
         TuneError::Overlaid { id: id(), by: id() },
         TuneError::Unknown("0a".to_owned()),

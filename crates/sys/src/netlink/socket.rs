@@ -159,7 +159,7 @@ impl Netlink {
             let len = receive(self.fd.as_fd(), &mut self.buf, RecvFlags::empty())
                 .map_err(|e| NetlinkError::from_io(&op, &e))?;
             for reply in Replies::new(&self.buf[..len]).filter(|r| ours(r.seq)) {
-                if reply.kind == NLMSG_ERROR {
+                if reply.is_error() {
                     finish(&reply, &op, true)?;
                     left -= 1;
                 }
@@ -225,7 +225,7 @@ impl Netlink {
             let Some(reply) = Replies::new(&self.buf[..len]).find(|r| r.seq == self.seq) else {
                 continue;
             };
-            if reply.kind == NLMSG_ERROR {
+            if reply.is_error() {
                 finish(&reply, &op, true)?;
             }
             return Ok(read(reply.payload));

@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use model::change::{Queue, Setting};
+use model::change::{Htb, Queue, Setting};
 
 use super::ini;
 use crate::error::PersistError;
@@ -175,7 +175,7 @@ fn queues(queue: &Queue) -> Option<Vec<Part>> {
                 ("FlowLimit", number(&q.flow_limit_packets)),
             ],
         )],
-        Queue::Htb(q) => shaper(q.rate_bps, q.queue),
+        Queue::Htb(q) => shaper(q),
         Queue::Pfifo { limit_packets } => {
             vec![with("PFIFO", vec![("PacketLimit", number(limit_packets))])]
         }
@@ -186,13 +186,14 @@ fn queues(queue: &Queue) -> Option<Vec<Part>> {
 }
 
 /// A class that limits, and the queue in it.
-fn shaper(rate_bps: u64, queue: model::remedy::Discipline) -> Vec<Part> {
-    let inside = match queue {
+fn shaper(htb: &Htb) -> Vec<Part> {
+    let inside = match htb.queue {
         model::remedy::Discipline::Fq => "FairQueueing",
         model::remedy::Discipline::FqCodel => "FairQueueingControlledDelay",
         model::remedy::Discipline::Cake => "CAKE",
     };
     let own = str::to_owned;
+    let bucket = htb.burst_bytes().to_string();
     vec![
         (
             "HierarchyTokenBucket",
@@ -207,7 +208,10 @@ fn shaper(rate_bps: u64, queue: model::remedy::Discipline) -> Vec<Part> {
             vec![
                 ("Parent", own("root")),
                 ("ClassId", own("1:1")),
-                ("Rate", rate_bps.to_string()),
+                ("Rate", htb.rate_bps.to_string()),
+                ("BufferBytes", bucket.clone()),
+                ("CeilBufferBytes", bucket),
+                ("QuantumBytes", Htb::QUANTUM_BYTES.to_string()),
             ],
         ),
         (inside, vec![("Parent", own("1:1")), ("Handle", own("11"))]),

@@ -275,3 +275,39 @@ fn files_of_ansible_about_other_things_and_of_the_user_are_no_obstacle() {
         scene.act(|env, root| persist(env, ID, root)).unwrap();
     }
 }
+
+/// Bug: with a umask of 077 a drop-in of networkd could be read by root alone, and networkd does
+/// not run as root.
+#[test]
+fn files_can_be_read_by_the_services_that_need_them_whatever_the_umask() {
+    // The umask is one of the process: a process of its own.
+    let name = "persist::tests::with_a_umask_of_its_process";
+    let test = std::env::current_exe().unwrap();
+    let run = std::process::Command::new("sh")
+        .args(["-c", "umask 077; exec \"$0\" \"$@\""])
+        .arg(test)
+        .args(["--exact", name, "--ignored"])
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && out.contains("1 passed"), "{out}");
+}
+
+#[test]
+#[ignore = "run by the test above"]
+fn with_a_umask_of_its_process() {
+    let scene = Scene::new(DEBIAN);
+    scene.confirmed(&change(&["net.ipv4.tcp_ecn=1"], &["wan-1=47.5mbit"]));
+    scene.act(|env, root| persist(env, ID, root)).unwrap();
+    let mode = |path: &str| {
+        let found = std::fs::metadata(scene.root.path().join(path)).unwrap();
+        std::os::unix::fs::MetadataExt::mode(&found) & 0o777
+    };
+    assert_eq!(mode("etc/pathtwin"), 0o755);
+    assert_eq!(mode(&format!("etc/pathtwin/{ID}-wan_1.sh")), 0o755);
+    assert_eq!(
+        mode(&format!("etc/systemd/system/pathtwin-{ID}-wan_1.service")),
+        0o644
+    );
+    assert_eq!(mode(&format!("etc/sysctl.d/98-pathtwin-{ID}.conf")), 0o644);
+}

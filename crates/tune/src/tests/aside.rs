@@ -56,3 +56,31 @@ fn what_somebody_else_sets_while_a_change_is_set_aside_is_left_by_its_undoing() 
     let (_, rollback) = world.with(&mut Unobserved, |env| undo(env, None).unwrap());
     is_left(&world, &rollback);
 }
+
+/// Bug: after a proof that was killed, a change was kept whose old values were set.
+#[test]
+fn a_change_that_is_set_aside_is_not_confirmed_until_it_is_applied_again() {
+    let world = World::new();
+    let plan = world.plan(NEW).unwrap();
+    world.apply(&plan, alive(), usize::MAX).unwrap();
+    let set = |on: bool| {
+        world.with(&mut Unobserved, |env| match on {
+            true => set_again(env, None).unwrap(),
+            false => set_aside(env, None).unwrap(),
+        });
+    };
+    let confirmed = || {
+        world.with(&mut Unobserved, |env| {
+            confirm(env, None, &mut Reachable(true))
+        })
+    };
+    set(false);
+    let refused = confirmed();
+    assert!(
+        matches!(&refused, Err(TuneError::Aside(id)) if *id == plan.id),
+        "{refused:?}"
+    );
+    set(true);
+    assert_eq!(confirmed().unwrap().drift, []);
+    assert_eq!(world.host.dump(), new_values());
+}

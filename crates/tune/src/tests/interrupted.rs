@@ -275,3 +275,26 @@ fn changes_of_an_older_program_are_undone() {
         assert_eq!(world.journal()[0].state, State::RolledBack);
     }
 }
+
+/// Bug: what a restore of several operations had left half-way was taken for a change by another
+/// program, left as it was, and recorded as undone.
+#[test]
+fn an_undoing_that_failed_amid_a_restore_is_completed_when_it_is_repeated() {
+    let world = World::new();
+    let before = world.host.dump();
+    let plan = world.plan(NEW).unwrap();
+    world.apply(&plan, alive(), usize::MAX).unwrap();
+    let undone = || world.with(&mut Unobserved, |env| undo(env, Some(plan.id.as_str())));
+    world.host.half.borrow_mut().push("net.b".to_owned());
+    let (_, failed) = undone().unwrap();
+    assert!(!failed.is_complete());
+    assert_ne!(world.host.dump(), before);
+    world.host.half.borrow_mut().clear();
+    let (_, repeated) = undone().unwrap();
+    assert!(
+        repeated.is_complete() && repeated.left.is_empty(),
+        "{repeated}"
+    );
+    assert_eq!(world.host.dump(), before);
+    assert_eq!(world.journal()[0].state, State::RolledBack);
+}

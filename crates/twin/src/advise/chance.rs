@@ -12,7 +12,8 @@ const LIMITED: f64 = 0.8;
 /// Bytes of a packet without its headers.
 const PACKET: f64 = 1448.0;
 
-/// Returns true if a flow of this goodput, bit/s, does not fill a line; false if its rate is not known.
+/// Returns true if a flow of this goodput, bit/s, does not fill a line; false if its rate is not
+/// known.
 pub(super) fn leaves_room(line: &Line, goodput_bps: f64) -> bool {
     match line.rate_bps.as_ref().map(|rate| &rate.value) {
         Some(Limit::At(rate)) => goodput_bps < LIMITED * rate.bps() as f64,

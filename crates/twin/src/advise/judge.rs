@@ -23,8 +23,8 @@ pub(super) struct Pair<'a> {
     pub(super) member: usize,
     pub(super) before: &'a [Outcome],
     pub(super) after: &'a [Outcome],
-    /// Variance of the logarithm of the ratio of the goodputs by the chance of random loss, down and
-    /// up.
+    /// Variance of the logarithm of the ratio of the goodputs by the chance of random loss, down
+    /// and up.
     pub(super) chance: [f64; 2],
 }
 

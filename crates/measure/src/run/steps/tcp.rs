@@ -6,7 +6,7 @@ use analysis::flow;
 use model::{
     net::Direction,
     plan::LoadDirection,
-    run::{self, FlowResult, Invalid, Key, Sample, Series, StepKind},
+    run::{self, Column, FlowResult, Invalid, Key, Sample, Series, StepKind},
     text,
 };
 use sys::{clock::Instant, socket};
@@ -119,7 +119,7 @@ impl Measure for Tcp {
         let far = bench.far.evidence()?;
         let window = [(self.warmup_s * 1e6) as i64, span.as_micros() as i64];
         let probes = probing.finish(bench, zero, window)?;
-        bench.bytes += flows.iter().map(Flows::bytes).sum::<u64>();
+        bench.bytes += flows.iter().map(Flows::spent).sum::<u64>();
         Ok(Seen {
             flows,
             asked: task.cc.clone(),
@@ -247,6 +247,17 @@ impl Flows {
     fn bytes(&self) -> u64 {
         let flows = self.received.flows.iter();
         flows.filter_map(|s| s.last(flow::arrived(s))).sum()
+    }
+
+    /// Bytes for a budget: those sent, also again, where the sender reports them, since a provider
+    /// counts them whether they arrive or not.
+    fn spent(&self) -> u64 {
+        let pairs = self.sent.flows.iter().zip(&self.received.flows);
+        let most = |(sent, received): (&Series, &Series)| {
+            let arrived = received.last(flow::arrived(received));
+            arrived.max(sent.last(Column::BytesSent)).unwrap_or(0)
+        };
+        pairs.map(most).sum()
     }
 
     /// The load from the samples of both ends. Its figures are computed from every sample; the
