@@ -175,6 +175,7 @@ fn change(chosen: u8) -> Change {
         steps: chosen.map(|(_, s)| step(s.expect("a setting"))).collect(),
         warnings: Vec::new(),
         events: Vec::new(),
+        aside: false,
         undone_because: None,
     }
 }
