@@ -311,3 +311,19 @@ fn with_a_umask_of_its_process() {
     );
     assert_eq!(mode(&format!("etc/sysctl.d/98-pathtwin-{ID}.conf")), 0o644);
 }
+
+/// Bug: the bucket of a shaper in a drop-in was networkd's default, of one packet, not the one that
+/// was proved. 1 ms of 500 Mbit/s is 62,500 bytes.
+#[test]
+fn a_shaper_of_networkd_has_the_bucket_that_was_proved() {
+    let shaper = Setting::parse_shape("wan-1=500mbit fq_codel").unwrap();
+    let text = super::networkd::networkd_text(&shaper).unwrap();
+    for line in [
+        "Rate=500000000",
+        "BufferBytes=62500",
+        "CeilBufferBytes=62500",
+        "QuantumBytes=1514",
+    ] {
+        assert!(text.lines().any(|l| l == line), "{line}: {text}");
+    }
+}
