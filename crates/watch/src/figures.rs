@@ -65,10 +65,7 @@ pub struct Probed {
 /// direction, if each of them has a value: without one of them the mean would be another figure.
 pub fn of_run(run: &Run) -> Vec<(Figure, f64)> {
     let mut found: Vec<(Figure, Vec<f64>)> = Vec::new();
-    let loads = run.figures.iter().filter(|figure| {
-        let key = &figure.key;
-        key.step == StepKind::Tcp && key.flows == Some(1) && !key.bidirectional
-    });
+    let loads = run.figures.iter().filter(|figure| is_load(&figure.key));
     for figure in loads {
         let Some((kind, value)) = of_figure(run, figure) else {
             continue;
@@ -92,16 +89,16 @@ pub fn of_run(run: &Run) -> Vec<(Figure, f64)> {
 /// Number of congestion controls of the loads that a figure is of, those without a valid sample
 /// included.
 fn controls(run: &Run, figure: &Figure) -> usize {
-    let is_load = |key: &Key| {
-        key.step == StepKind::Tcp
-            && key.flows == Some(1)
-            && !key.bidirectional
-            && (key.layer, key.family, key.direction)
-                == (figure.layer, figure.family, figure.direction)
-    };
+    let place = (figure.layer, figure.family, figure.direction);
     let keys = run.samples.iter().map(|sample| &sample.key);
-    let controls: BTreeSet<_> = keys.filter(|key| is_load(key)).map(|key| &key.cc).collect();
+    let own = keys.filter(|key| is_load(key) && (key.layer, key.family, key.direction) == place);
+    let controls: BTreeSet<_> = own.map(|key| &key.cc).collect();
     controls.len()
+}
+
+/// True for loads by one flow in one direction.
+fn is_load(key: &Key) -> bool {
+    key.step == StepKind::Tcp && key.flows == Some(1) && !key.bidirectional
 }
 
 /// Returns the watched value of a figure of a load. Added delay is over the base RTT of the Run,

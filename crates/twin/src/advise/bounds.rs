@@ -70,16 +70,7 @@ mod tests {
     use model::{advice::AdviceFigure, net::Direction};
 
     use super::*;
-
-    fn outcome(goodput_bps: f64, rtt_us: f64) -> Outcome {
-        Outcome {
-            direction: Direction::Down,
-            goodput_bps,
-            rtt_p50_us: rtt_us,
-            rtt_p99_us: Some(rtt_us),
-            retransmitted: Some(0.0),
-        }
-    }
+    use crate::advise::judge::tests::outcome;
 
     #[test]
     fn guards_name_the_figure_that_gets_worse() {

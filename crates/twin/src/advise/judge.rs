@@ -194,10 +194,10 @@ pub(super) fn medians<'a>(all: impl Iterator<Item = &'a [Outcome]>) -> Vec<Outco
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn outcome(goodput_bps: f64, rtt_us: f64) -> Outcome {
+    pub(in super::super) fn outcome(goodput_bps: f64, rtt_us: f64) -> Outcome {
         Outcome {
             direction: Direction::Down,
             goodput_bps,

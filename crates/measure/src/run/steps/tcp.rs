@@ -249,8 +249,8 @@ impl Flows {
         flows.filter_map(|s| s.last(flow::arrived(s))).sum()
     }
 
-    /// Bytes for a budget: those sent, also again, where the sender reports them, since a provider
-    /// counts them whether they arrive or not.
+    /// Bytes for a budget: those sent, retransmitted ones included, where the sender reports them,
+    /// since a provider counts them whether they arrive or not.
     fn spent(&self) -> u64 {
         let pairs = self.sent.flows.iter().zip(&self.received.flows);
         let most = |(sent, received): (&Series, &Series)| {
