@@ -12,6 +12,7 @@ mod event;
 mod gate;
 pub mod log;
 mod pending;
+mod ports;
 mod reached;
 mod refused;
 mod registry;
@@ -29,8 +30,6 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
 };
-
-use sys::socket::{self, TcpOptions};
 
 pub use config::Config;
 pub use event::{Event, Log};
@@ -54,23 +53,12 @@ impl Server {
     ///
     /// An address cannot be bound: it is not an address of this host, or its port is in use.
     pub fn bind(addresses: &[SocketAddr], config: Config) -> io::Result<Self> {
-        let name = |address: &SocketAddr, e: io::Error| {
-            io::Error::new(e.kind(), format!("listen on {address}: {e}"))
-        };
         let mut listeners = Vec::new();
         let mut sockets = Vec::new();
         for address in addresses {
-            let options = TcpOptions {
-                own_family: true,
-                ..TcpOptions::default()
-            };
-            let listener =
-                socket::tcp_listener(*address, &options).map_err(|e| name(address, e))?;
-            socket::set_syn_ack_retries(&listener, 1)?;
-            // With port 0 the kernel has chosen one; UDP must have the same.
-            let bound = listener.local_addr()?;
-            sockets.push(socket::udp_shared_own_family(bound).map_err(|e| name(&bound, e))?);
+            let (listener, socket) = ports::bind(*address)?;
             listeners.push(listener);
+            sockets.push(socket);
         }
         Ok(Self {
             config: Arc::new(config),
