@@ -17,7 +17,11 @@ pub(crate) fn of(host: &mut dyn Host, change: &Change) -> Result<Vec<Drift>, Tun
     let mut all = Vec::new();
     for step in &change.steps {
         let now = host.read(&step.setting)?;
-        if step.new.as_ref().is_some_and(|new| !same_value(new, &now)) {
+        if step
+            .new
+            .as_ref()
+            .is_some_and(|new| !same_value(&step.setting, new, &now))
+        {
             all.push(drift(step, &now));
         }
     }
@@ -85,7 +89,7 @@ pub fn drifted(kept: Vec<Change>, host: &mut dyn Host) -> Result<Compared, HostE
             };
             let is_set = |other: &Step, in_boot: bool| match &other.new {
                 // Handles of queues differ at each boot, and each time their files are read.
-                Some(new) if in_boot => is_booted_value(new, &now),
+                Some(new) if in_boot => is_booted_value(&other.setting, new, &now),
                 new => new.is_some() && holds(&other.setting, &now),
             };
             let is_kept = |change: &Change| {

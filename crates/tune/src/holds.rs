@@ -7,6 +7,8 @@ use model::{
 };
 use sys::{route::table::Entry, tc::Handle};
 
+use crate::part;
+
 /// Returns true if a value read from the host is the value of a setting. Options of a queue
 /// discipline are rounded by the kernel, so only its kind counts.
 pub(crate) fn holds(setting: &Setting, read: &Saved) -> bool {
@@ -60,9 +62,10 @@ pub(crate) fn holds(setting: &Setting, read: &Saved) -> bool {
     }
 }
 
-/// Returns true if two values are equal apart from side effects of setting them.
-pub(crate) fn same_value(a: &Saved, b: &Saved) -> bool {
-    match (a, b) {
+/// Returns true if two values of a setting are equal apart from side effects of setting them.
+pub(crate) fn same_value(setting: &Setting, a: &Saved, b: &Saved) -> bool {
+    let own = part::over(setting, a, b);
+    match (&own, b) {
         (Saved::Parameter { value: a, .. }, Saved::Parameter { value: b, .. }) => {
             words(a) == words(b)
         }
@@ -80,14 +83,14 @@ pub(crate) fn same_value(a: &Saved, b: &Saved) -> bool {
         ) => [rx, tx, combined] == [rx_b, tx_b, combined_b],
         // Other programs load modules, too.
         (Saved::Modules { .. }, Saved::Modules { .. }) => true,
-        _ => a == b,
+        _ => own == *b,
     }
 }
 
 /// Returns true if a value that was read before a boot, or before its files have set it again, is
 /// the one read after it, apart from what is numbered anew: handles of queues, and devices of
 /// routes.
-pub(crate) fn is_booted_value(before: &Saved, now: &Saved) -> bool {
+pub(crate) fn is_booted_value(setting: &Setting, before: &Saved, now: &Saved) -> bool {
     match (before, now) {
         (Saved::Queues { qdiscs: a, .. }, Saved::Queues { qdiscs: b, .. }) => are_alike(a, b),
         (
@@ -103,7 +106,7 @@ pub(crate) fn is_booted_value(before: &Saved, now: &Saved) -> bool {
             },
         ) => a == b && are_alike(qdiscs_a, qdiscs_b),
         (Saved::Route { .. }, Saved::Route { .. }) => brief(before) == brief(now),
-        _ => same_value(before, now),
+        _ => same_value(setting, before, now),
     }
 }
 

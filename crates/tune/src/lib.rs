@@ -21,6 +21,7 @@ mod lookup;
 mod managed;
 mod observer;
 mod offers;
+mod part;
 mod persist;
 mod plan;
 mod probe;

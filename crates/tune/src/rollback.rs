@@ -10,6 +10,7 @@ use crate::{
     error::{Drift, HostError, Left, Rollback, TuneError},
     holds::{brief, is_booted_value, same_value},
     observer::{Interrupted, Point},
+    part::{is_requested_alike, over},
     progress::{advance, note, write},
 };
 
@@ -124,14 +125,15 @@ fn due(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Due, HostErro
     }
     let now = env.host.read(&setting)?;
     // Masks that an interrupted rollback has restored may be of fewer queues.
-    let is_restored = matches!(now, Saved::Processors { .. }) && is_back(&step.old, &now);
-    if now == step.old || is_restored {
+    let is_restored = matches!(now, Saved::Processors { .. }) && is_back(&setting, &step.old, &now);
+    if now == over(&setting, &step.old, &now) || is_restored {
         return Ok(Due::Left(None));
     }
-    let drifted = step
-        .new
-        .as_ref()
-        .filter(|new| !unfinished && !same_value(new, &now) && !same_value(&step.old, &now));
+    let is_like = |value: &Saved| {
+        same_value(&setting, value, &now) || is_requested_alike(&setting, value, &now)
+    };
+    let drifted = step.new.as_ref();
+    let drifted = drifted.filter(|new| !unfinished && !is_like(new) && !is_like(&step.old));
     if drifted.is_some() || is_lost(&step.old, &now) {
         return Ok(Due::Left(Some(Left::Drifted(Drift {
             setting,
@@ -143,9 +145,10 @@ fn due(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Due, HostErro
 
 /// Sets an old value again; returns the setting if it is in use and stays.
 fn restored(env: &mut Env<'_>, setting: Setting, old: &Saved) -> Result<Option<Left>, HostError> {
-    env.host.restore(&setting, old)?;
+    let before = env.host.read(&setting)?;
+    env.host.restore(&setting, &over(&setting, old, &before))?;
     let now = env.host.read(&setting)?;
-    match (is_back(old, &now), &now) {
+    match (is_back(&setting, old, &now), &now) {
         (true, _) => Ok(None),
         (false, Saved::Modules { .. }) => Ok(Some(Left::InUse(setting))),
         (false, _) => Err(HostError::NotTaken(brief(&now))),
@@ -185,7 +188,7 @@ fn is_lost(old: &Saved, now: &Saved) -> bool {
 
 /// Returns true if the old value is restored. The kernel's default queue discipline may be of
 /// another kind, if its default has changed since; then one of the old kind is set, with a handle.
-fn is_back(old: &Saved, now: &Saved) -> bool {
+fn is_back(setting: &Setting, old: &Saved, now: &Saved) -> bool {
     match (old, now) {
         (Saved::Queues { qdiscs: old, .. }, Saved::Queues { qdiscs: now, .. }) if old != now => {
             let kinds = |q: &[model::change::QueueNode]| q.first().map(|n| n.kind.clone());
@@ -198,8 +201,12 @@ fn is_back(old: &Saved, now: &Saved) -> bool {
         // The kernel has acknowledged what follows an MTU: devices and routes that have come or
         // gone since have no value to compare. Of a route only the congestion control is restored.
         (Saved::Mtu { .. }, _) | (Saved::Route { .. }, Saved::Route { .. }) => {
-            is_booted_value(old, now)
+            is_booted_value(setting, old, now)
         }
-        _ => old == now,
+        // Others that have been switched since may keep it from being active.
+        (Saved::Offloads { requested: a, .. }, Saved::Offloads { requested: b, .. }) if a != b => {
+            is_requested_alike(setting, old, now)
+        }
+        _ => over(setting, old, now) == *now,
     }
 }

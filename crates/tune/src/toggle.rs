@@ -12,6 +12,7 @@ use crate::{
     holds::{brief, holds, same_value},
     lookup::lock,
     observer::Point,
+    part::over,
     progress::{note, undone_because, write},
     rollback::roll_back,
 };
@@ -83,7 +84,8 @@ fn forget_new(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
 
 fn is_unchanged(env: &mut Env<'_>, step: &Step, new: Option<&Saved>) -> Result<(), HostError> {
     let now = env.host.read(&step.setting)?;
-    let same = |new| same_value(new, &now) || now == step.old;
+    let setting = &step.setting;
+    let same = |new| same_value(setting, new, &now) || now == over(setting, &step.old, &now);
     match new.is_none_or(same) {
         true => Ok(()),
         false => Err(HostError::NotTaken(brief(&now))),
@@ -92,9 +94,11 @@ fn is_unchanged(env: &mut Env<'_>, step: &Step, new: Option<&Saved>) -> Result<(
 
 fn aside(env: &mut Env<'_>, change: &Change, step: usize) -> Result<(), HostError> {
     let step = &change.steps[step];
-    match env.host.read(&step.setting)? == step.old {
+    let now = env.host.read(&step.setting)?;
+    let old = over(&step.setting, &step.old, &now);
+    match now == old {
         true => Ok(()),
-        false => env.host.restore(&step.setting, &step.old),
+        false => env.host.restore(&step.setting, &old),
     }
 }
 

@@ -119,7 +119,7 @@ fn as_set_since(env: &mut Env<'_>, step: &mut Step, is_same_boot: bool) -> Resul
     // A present value was set by the files if it is the one they set.
     let is_set = match &step.new {
         Some(new) if *new == now => return Ok(()),
-        Some(new) if is_same_device => is_booted_value(new, &now),
+        Some(new) if is_same_device => is_booted_value(&step.setting, new, &now),
         _ => holds(&step.setting, &now),
     };
     if is_set {
@@ -131,7 +131,7 @@ fn as_set_since(env: &mut Env<'_>, step: &mut Step, is_same_boot: bool) -> Resul
     if is_same_device {
         return Ok(());
     }
-    if is_booted_value(&step.old, &now) {
+    if is_booted_value(&step.setting, &step.old, &now) {
         step.old = now;
     }
     // Any other value is somebody else's.

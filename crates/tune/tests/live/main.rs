@@ -9,6 +9,7 @@ mod ifupdown;
 mod lockout;
 mod mtu;
 mod owners;
+mod parts;
 mod probes;
 mod queues;
 mod reversal;
