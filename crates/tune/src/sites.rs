@@ -38,7 +38,7 @@ pub type Measure<'a> = &'a mut dyn FnMut() -> Result<Run, MeasureError>;
 /// Outcome of a proof on several hosts.
 #[derive(Debug)]
 pub struct Settled {
-    /// The proof, or the reason why there is none; then everything was undone.
+    /// The proof, or the reason why there is none; then everything that waited was undone.
     pub proof: Result<Proof, ProveError>,
     /// Settings of kept changes that another program has changed since.
     pub drift: Vec<Drift>,
@@ -67,6 +67,11 @@ pub enum NotSettled {
         #[source]
         error: TuneError,
     },
+    /// A change was confirmed by somebody else during the proof, and stays.
+    KeptMeanwhile {
+        /// The change.
+        id: ChangeId,
+    },
 }
 
 impl NotSettled {
@@ -82,6 +87,11 @@ impl NotSettled {
                 "change {id} may still be there ({error}); on its host: pathtwin tune undo {id}",
                 id = short(id),
                 error = error.text()
+            ),
+            Self::KeptMeanwhile { id } => text!(
+                "change {id} was confirmed during the proof, and stays; on its host: pathtwin tune \
+                 undo {id}",
+                id = id.short()
             ),
         }
     }
@@ -205,7 +215,8 @@ impl<'a> Sites<'a> {
         Ok(())
     }
 
-    /// Measures in turns, and keeps all changes or undoes all.
+    /// Measures in turns, and keeps all changes or undoes all, but for those that somebody has
+    /// confirmed meanwhile.
     pub fn prove(&self, measure: Measure<'_>, criteria: &Criteria) -> Settled {
         let ids: Vec<ChangeId> = self
             .0
@@ -231,7 +242,7 @@ impl<'a> Sites<'a> {
         };
         match keep {
             true => self.keep(&mut settled),
-            false => settled.failed.extend(self.undo()),
+            false => settled.failed.extend(self.undo_pending()),
         }
         settled
     }
@@ -253,9 +264,17 @@ impl<'a> Sites<'a> {
 
     /// Undoes all changes, regardless of failures; returns those that could not be undone.
     fn undo(&self) -> Vec<NotSettled> {
-        let undo = |site: &&dyn Site| {
-            let error = site.settle(false).err()?;
-            Some(NotSettled::undone(*site, error))
+        self.0.iter().filter_map(|site| undone(*site)).collect()
+    }
+
+    /// Undoes the changes that wait. None has been confirmed from here, so that one that is kept is
+    /// somebody's decision.
+    fn undo_pending(&self) -> Vec<NotSettled> {
+        let undo = |site: &&dyn Site| match site.change() {
+            Some(change) if change.state.is_kept() => {
+                Some(NotSettled::KeptMeanwhile { id: change.id })
+            }
+            _ => undone(*site),
         };
         self.0.iter().filter_map(undo).collect()
     }
@@ -264,6 +283,12 @@ impl<'a> Sites<'a> {
     pub fn changes(&self) -> Vec<Change> {
         self.0.iter().filter_map(|site| site.change()).collect()
     }
+}
+
+/// Undoes the change of a host; the failure, if it cannot be undone.
+fn undone(site: &dyn Site) -> Option<NotSettled> {
+    let error = site.settle(false).err()?;
+    Some(NotSettled::undone(site, error))
 }
 
 struct Bench<'a, 'm> {

@@ -60,7 +60,10 @@ fn paths(watcher: &Watcher) -> Vec<Family> {
         "path_info",
         "the path with its far end and its last run; always 1",
     );
-    let mut up = Family::gauge("path_reachable", "1 if the far end answers, else 0");
+    let mut up = Family::gauge(
+        "path_reachable",
+        "1 if the far end answers, else 0; absent until it was asked",
+    );
     let mut load = Family::gauge(
         "load_timestamp_seconds",
         "when the last load was, since 1970",
@@ -85,10 +88,9 @@ fn paths(watcher: &Watcher) -> Vec<Family> {
         about.insert("far", host.host.clone());
         about.insert("run", state.run.clone().unwrap_or_default());
         info.add(about, 1.0);
-        up.add(
-            labels.clone(),
-            f64::from(u8::from(state.reach.failures == 0)),
-        );
+        if let Some(is_up) = state.reach.is_up() {
+            up.add(labels.clone(), f64::from(u8::from(is_up)));
+        }
         for (family, at_us) in [
             (&mut load, state.load_us),
             (&mut full, state.full_us),

@@ -3,6 +3,7 @@
 use std::{
     io::{self, Write},
     process::{Child, Command, ExitStatus, Stdio},
+    thread,
     time::Duration,
 };
 
@@ -106,7 +107,7 @@ impl DeliveryError {
 pub(crate) fn deliver(alarm: &Alarm, message: &Message) -> Result<(), DeliveryError> {
     let body = message.to_json()?;
     if let [program, arguments @ ..] = alarm.command.as_slice() {
-        tell(program, arguments, &body)?;
+        tell(program, arguments, &body, TIMEOUT)?;
     }
     if let Some(url) = &alarm.webhook {
         let url = || url.clone();
@@ -119,7 +120,12 @@ pub(crate) fn deliver(alarm: &Alarm, message: &Message) -> Result<(), DeliveryEr
     Ok(())
 }
 
-fn tell(program: &str, arguments: &[String], body: &[u8]) -> Result<(), DeliveryError> {
+fn tell(
+    program: &str,
+    arguments: &[String],
+    body: &[u8],
+    limit: Duration,
+) -> Result<(), DeliveryError> {
     let program = || program.to_owned();
     let failed = |error| DeliveryError::Program {
         program: program(),
@@ -132,11 +138,14 @@ fn tell(program: &str, arguments: &[String], body: &[u8]) -> Result<(), Delivery
         .spawn()
         .map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A message fits a pipe (64 KiB) unless a run shows hundreds of causes; a program that does
-        // not read its input ends and is judged by its status.
-        let _ = stdin.write_all(body);
+        // More than a pipe holds (64 KiB) waits for the program to read it: not here, where its
+        // time is limited. One that ends without having read it is judged by its status.
+        let body = body.to_vec();
+        thread::spawn(move || {
+            let _ = stdin.write_all(&body);
+        });
     }
-    match end(&mut child).map_err(failed)? {
+    match end(&mut child, limit).map_err(failed)? {
         Some(status) if status.success() => Ok(()),
         Some(status) => Err(DeliveryError::Ended {
             program: program(),
@@ -147,8 +156,8 @@ fn tell(program: &str, arguments: &[String], body: &[u8]) -> Result<(), Delivery
 }
 
 /// Waits for the end of a program, and kills it if it takes too long; then it has no status.
-fn end(child: &mut Child) -> io::Result<Option<ExitStatus>> {
-    let until = Instant::now().after(TIMEOUT);
+fn end(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let until = Instant::now().after(limit);
     while Instant::now() < until {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
@@ -171,10 +180,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("got");
         let script = format!("cat > {}", file.display());
+        let tell = |program, arguments: &[String], body| tell(program, arguments, body, TIMEOUT);
         tell("sh", &["-c".to_owned(), script], b"{\"a\":1}").unwrap();
         assert_eq!(std::fs::read(file).unwrap(), b"{\"a\":1}");
         let error = tell("sh", &["-c".to_owned(), "exit 3".to_owned()], b"x").unwrap_err();
         assert!(error.to_string().contains("exit status: 3"), "{error}");
         assert!(tell("/nonexistent", &[], b"x").is_err());
+    }
+
+    #[test]
+    fn a_program_that_does_not_read_a_message_longer_than_a_pipe_is_ended() {
+        let body = vec![b'x'; 200_000];
+        let arguments = ["-c".to_owned(), "exec sleep 600".to_owned()];
+        let error = tell("sh", &arguments, &body, Duration::from_millis(100)).unwrap_err();
+        assert!(matches!(error, DeliveryError::Late { .. }), "{error}");
+        let arguments = ["-c".to_owned(), "sleep 0.1; wc -c >/dev/null".to_owned()];
+        tell("sh", &arguments, &body, TIMEOUT).unwrap();
     }
 }

@@ -116,6 +116,19 @@ pub(crate) struct Reach {
     pub(crate) reported: bool,
     /// The last error.
     pub(crate) error: Option<Text>,
+    /// True if it has answered this process.
+    #[serde(skip)]
+    pub(crate) answered: bool,
+}
+
+impl Reach {
+    /// Whether the far end answers; unknown until it was asked.
+    pub(crate) fn is_up(&self) -> Option<bool> {
+        match self.failures {
+            0 => self.answered.then_some(true),
+            _ => Some(false),
+        }
+    }
 }
 
 /// Probes of an hour.

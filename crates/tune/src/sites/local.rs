@@ -181,7 +181,12 @@ impl<M: Machine> Site for LocalHost<M> {
 
     fn settle(&self, keep: bool) -> Result<Vec<Drift>, TuneError> {
         self.with(|env| match keep {
-            true => confirm(env, Some(self.plan.id.as_str()), &mut NewFlows).map(|kept| kept.drift),
+            true => match confirm(env, Some(self.plan.id.as_str()), &mut NewFlows) {
+                Ok(kept) => Ok(kept.drift),
+                // Somebody has confirmed it meanwhile.
+                Err(TuneError::Over { state, .. }) if state.is_kept() => Ok(Vec::new()),
+                Err(error) => Err(error),
+            },
             false => match undo(env, Some(self.plan.id.as_str())) {
                 Ok(_) => Ok(Vec::new()),
                 // It was undone when it could not be switched.

@@ -158,6 +158,28 @@ fn all_are_undone_if_a_measurement_fails_even_if_one_cannot_be() {
     assert!(error.contains("pathtwin tune undo"), "{error}");
 }
 
+/// A person who confirms a change wants to keep it, whatever the turns would have shown.
+#[test]
+fn a_change_that_somebody_confirmed_during_its_proof_stays() {
+    let log = Log::default();
+    let (mut far, near) = (noted("far", "", &log), noted("near", "", &log));
+    far.plan.state = State::Confirmed;
+    let sites = sites(&[&far, &near]);
+    let settled = sites.prove(
+        &mut || Err(MeasureError::new(Text::name("the line is down"), "x")),
+        &Criteria {
+            pairs: 1,
+            ..Criteria::default()
+        },
+    );
+    assert_eq!(log.take(), ["far aside", "near aside", "near undo"]);
+    assert!(
+        matches!(&settled.failed[..], [NotSettled::KeptMeanwhile { id }] if Some(id) == far.id())
+    );
+    let error = settled.output(sites.changes()).unwrap_err().to_string();
+    assert!(error.contains("pathtwin tune undo"), "{error}");
+}
+
 #[test]
 fn a_host_of_which_all_is_as_wanted_is_left_alone() {
     let log = Log::default();

@@ -168,6 +168,7 @@ impl Watcher {
     /// The far end has answered.
     pub(super) fn answered(&mut self, path: usize, now: Moment) {
         let reach = std::mem::take(&mut self.state(path).reach);
+        self.state(path).reach.answered = true;
         if reach.reported {
             let message = self.message(path, Event::Reachable, (now.wall_us, now.wall_us));
             self.tell(message);
