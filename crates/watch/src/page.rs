@@ -9,13 +9,16 @@ mod mesh;
 mod present;
 mod summary;
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError, TryLockError},
+    time::Duration,
+};
 
 use model::{
     history::{FigureName, Kind, StepName},
     run::Run,
     text,
-    text::Text,
+    text::{Text, Value},
 };
 use report::{
     documents::Documents,
@@ -25,6 +28,7 @@ use report::{
     },
 };
 use store::{Place, Store, StoreError};
+use sys::clock::Instant;
 use web::{Request, Response, Service, response::Status};
 
 use crate::http::{self, Live};
@@ -32,6 +36,12 @@ use memory::Memory;
 
 /// Largest run that is shown, bytes: a larger one is for `pathtwin report`.
 const LARGEST: u64 = 64 << 20;
+/// Wait for the history while another page is read from it: if it does not respond, requests must
+/// not take the places of those for the metrics.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Poll interval.
+const PIECE: Duration = Duration::from_millis(20);
+
 /// The pages of a history.
 pub struct Pages {
     place: Place,
@@ -51,6 +61,8 @@ enum PageError {
     NoPage,
     #[error("{0}")]
     Run(model::run::RunError),
+    #[error("the history does not respond")]
+    Late,
 }
 
 impl PageError {
@@ -67,6 +79,10 @@ impl PageError {
                 text!("the history cannot be read: {why}", why = error.text())
             }
             Self::Run(error) => text!("this run cannot be read: {why}", why = error.text()),
+            Self::Late => text!(
+                "the history has not responded for {time}",
+                time = Value::Us(PATIENCE.as_micros() as f64)
+            ),
         }
     }
 
@@ -75,7 +91,7 @@ impl PageError {
             Self::NoPage | Self::Store(StoreError::Missing(_) | StoreError::Ambiguous { .. }) => {
                 Status::NotFound
             }
-            Self::Store(_) => Status::Unavailable,
+            Self::Store(_) | Self::Late => Status::Unavailable,
             Self::Run(_) => Status::Internal,
         }
     }
@@ -142,7 +158,7 @@ impl Pages {
     }
 
     fn page(&self, request: &Request, frame: &mut Frame) -> Result<Response, PageError> {
-        let mut held = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = within(&self.store, PATIENCE).ok_or(PageError::Late)?;
         let mut store = match held.take() {
             Some(store) => store,
             None => Store::open(&self.place)?,
@@ -205,6 +221,19 @@ impl Pages {
     }
 }
 
+/// Locks, if that is possible within a time.
+fn within<T>(mutex: &Mutex<T>, limit: Duration) -> Option<MutexGuard<'_, T>> {
+    let until = Instant::now().after(limit);
+    loop {
+        match mutex.try_lock() {
+            Ok(held) => return Some(held),
+            Err(TryLockError::Poisoned(error)) => return Some(error.into_inner()),
+            Err(TryLockError::WouldBlock) if Instant::now() >= until => return None,
+            Err(TryLockError::WouldBlock) => Instant::now().after(PIECE).wait(),
+        }
+    }
+}
+
 /// The requested series.
 fn series(request: &Request) -> Option<(StepName, FigureName)> {
     let series = request.value("step").zip(request.value("figure"));
@@ -239,4 +268,24 @@ fn report(store: &mut Store, id: &str, frame: &Frame) -> Result<Response, PageEr
     let html = page::html(&documents, frame.lang, &frame.program);
     let policy = format!("{}; frame-ancestors 'none'", page::policy());
     Ok(Response::html(html).policy(policy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_history_that_another_request_waits_for_is_not_waited_for_without_limit() {
+        let mutex = Mutex::new(1);
+        let held = within(&mutex, Duration::ZERO);
+        assert!(held.is_some());
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| within(&mutex, 2 * PIECE).is_none());
+            assert!(other.join().is_ok_and(|is_none| is_none));
+            let other = scope.spawn(|| within(&mutex, PATIENCE).map(|held| *held));
+            drop(held);
+            assert_eq!(other.join().ok().flatten(), Some(1));
+        });
+        assert_eq!(PageError::Late.status(), Status::Unavailable);
+    }
 }
