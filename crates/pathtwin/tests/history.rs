@@ -96,6 +96,10 @@ fn runs_are_listed_shown_labelled_and_forgotten() {
         0,
         &["history", "list", "--last", "2", "--output", "jsonl"],
     );
+    // More than the database counts.
+    let many = u64::MAX.to_string();
+    ends(folder, 2, &["history", "list", "--last", &many]);
+    ends(folder, 2, &["history", "list", "--last", "0"]);
     let last: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!(lines.lines().count(), 2);
     assert_eq!(last["id"], format!("{:016x}", 30));

@@ -90,7 +90,7 @@ pub(crate) struct KindFilter {
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub(crate) since: Option<Duration>,
     /// Only the last N
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=i64::MAX as u64))]
     pub(crate) last: Option<u64>,
 }
 
