@@ -18,7 +18,7 @@ use std::{
 };
 
 use model::{
-    history::Kind,
+    history::{Entry, Kind},
     text,
     text::{Text, Value},
 };
@@ -291,6 +291,15 @@ impl History {
     }
 }
 
+/// Returns true if a change of `tune` in a history, which many hosts may share, was made from one
+/// of these hosts; or if it does not say from which, as one of an older program.
+pub(crate) fn is_of(change: &Entry, is_one: impl Fn(&str) -> bool) -> bool {
+    change
+        .labels
+        .get(store::HOST)
+        .is_none_or(|host| is_one(host))
+}
+
 /// Saves all runs that were not taken before, and reads the changes of `tune` since a time.
 fn save(
     place: &Place,
@@ -329,8 +338,9 @@ fn all(
             since_us: Some(since_us),
             ..Filter::default()
         })?;
-        let changes = changes.into_iter().map(|c| (c.created_us, c.id));
-        delivered.changes = changes.collect();
+        let own = sys::machine::host_name();
+        let here = changes.into_iter().filter(|c| is_of(c, |host| host == own));
+        delivered.changes = here.map(|c| (c.created_us, c.id)).collect();
     }
     refused.map_or(Ok(()), Err)
 }

@@ -109,6 +109,36 @@ fn a_run_of_the_time_without_a_server_is_saved_when_it_is_back() {
     assert_eq!(said, "runs of before are in the history now: 2");
 }
 
+/// A history that several hosts share has the changes of all of them.
+#[test]
+fn a_change_that_another_host_made_is_not_one_of_this_hosts_paths() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let place = Place::File(folder.path().join("h.db"));
+    let first = run("0000000000000001");
+    let change = |id: &str, host: Option<String>| {
+        let at_us = first.created_us - 1_000_000;
+        let mut document = Document::new(Kind::Change, id, at_us, "office", b"{}".to_vec());
+        if let Some(host) = host {
+            document.label(store::HOST, &host);
+        }
+        document
+    };
+    let mut store = Store::open(&place).expect("open the history");
+    for document in [
+        change("own", Some(sys::machine::host_name())),
+        change("another", Some("another-host".to_owned())),
+        change("older", None),
+    ] {
+        store.save(&document).expect("save a change");
+    }
+    drop(store);
+    let mut watch = Watch::of(&place, folder.path());
+    let (_, changes) = watch.history.keep(first, &mut |_| {});
+    let mut ids: Vec<String> = changes.into_iter().map(|(_, id)| id).collect();
+    ids.sort();
+    assert_eq!(ids, ["older", "own"]);
+}
+
 #[test]
 fn on_flash_runs_wait_in_memory_until_a_day_is_over_or_another_program_was_there() {
     let state = tempfile::tempdir().expect("a folder");

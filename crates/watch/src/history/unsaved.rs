@@ -25,7 +25,7 @@ pub(super) fn write(folder: &Path, document: &Document) -> io::Result<()> {
 
 /// The labels of all runs of this watch but their path.
 pub(super) fn label(document: &mut Document) {
-    document.label("host", &sys::machine::host_name());
+    document.label(store::HOST, &sys::machine::host_name());
     document.label("watch", "yes");
 }
 

@@ -1,7 +1,5 @@
 //! Content of the pages, from a history and from the state of a watch.
 
-use std::collections::BTreeMap;
-
 use explain::judge;
 use model::{
     facts::Connection,
@@ -15,7 +13,7 @@ use report::page::dashboard::{Card, Glance, PathHistory, Series, State};
 use store::{Filter, Latest, Store, StoreError};
 
 use super::{memory::Memory, present, summary};
-use crate::watcher::PathStatus;
+use crate::{history::is_of, watcher::PathStatus};
 
 /// Runs of a series that are read for a glance, and for a chart.
 const GLANCED: u64 = 300;
@@ -100,38 +98,43 @@ impl Collect<'_> {
         }
         let first = charts.iter().filter_map(|s| s.points.first());
         let since_us = first.map(|p| p.created_us).min();
+        let runs = self.runs(name)?;
         Ok(Some(PathHistory {
             card,
             charts,
             others,
-            tuned: self.tuned(since_us)?,
-            runs: self.runs(name)?,
+            tuned: self.tuned(since_us, &runs)?,
+            runs: runs.into_iter().map(row).collect(),
         }))
     }
 
-    fn tuned(&mut self, since_us: Option<u64>) -> Result<Vec<(u64, String)>, StoreError> {
+    /// Changes of `tune` from the hosts that measured these runs.
+    fn tuned(
+        &mut self,
+        since_us: Option<u64>,
+        runs: &[Entry],
+    ) -> Result<Vec<(u64, String)>, StoreError> {
         let filter = Filter {
             kind: Some(Kind::Change),
             since_us,
             ..limited(LISTED)
         };
-        let entries = self.store.list(&filter)?;
-        Ok(entries.into_iter().map(|e| (e.created_us, e.id)).collect())
+        let measured = |host: &str| {
+            let mut hosts = runs.iter().map(|run| run.labels.get(store::HOST));
+            hosts.any(|one| one.is_none_or(|one| *one == *host))
+        };
+        let entries = self.store.list(&filter)?.into_iter();
+        let made = entries.filter(|change| is_of(change, measured));
+        Ok(made.map(|e| (e.created_us, e.id)).collect())
     }
 
-    fn runs(&mut self, path: &str) -> Result<Vec<(String, u64, String)>, StoreError> {
+    fn runs(&mut self, path: &str) -> Result<Vec<Entry>, StoreError> {
         let filter = Filter {
             kind: Some(Kind::Run),
             path: Some(path.to_owned()),
             ..limited(LISTED)
         };
-        let entries = self.store.list(&filter)?;
-        let labels = |labels: &BTreeMap<String, String>| {
-            let all: Vec<String> = labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
-            all.join(" ")
-        };
-        let row = |e: Entry| (e.id, e.created_us, labels(&e.labels));
-        Ok(entries.into_iter().map(row).collect())
+        self.store.list(&filter)
     }
 
     fn card(&mut self, name: &str) -> Result<(Card, Vec<Trend>), StoreError> {
@@ -147,7 +150,7 @@ impl Collect<'_> {
             glances.push(summary::glance(series, points, &changes));
             changed.extend(changes.into_iter().map(|(_, change)| change));
         }
-        let runs: Vec<u64> = self.runs(name)?.iter().map(|(_, at, _)| *at).collect();
+        let runs: Vec<u64> = self.runs(name)?.iter().map(|run| run.created_us).collect();
         let newest = self.latest.iter().filter(|l| l.path == name);
         let newest = newest.max_by_key(|l| l.created_us);
         let live = self.live.iter().find(|path| path.name == name);
@@ -280,4 +283,14 @@ pub(super) fn connection(latest: &Latest) -> Option<Connection> {
         )),
         _ => None,
     }
+}
+
+/// A line of the table of runs: id, start, labels.
+fn row(run: Entry) -> (String, u64, String) {
+    let labels = run
+        .labels
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"));
+    let labels: Vec<String> = labels.collect();
+    (run.id, run.created_us, labels.join(" "))
 }

@@ -83,7 +83,9 @@ pub(crate) fn recorded(
     let body = serde_json::to_vec(done).context("write the proof as JSON")?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now_us = now.map_or(0, |d| d.as_micros() as u64);
-    let document = store::Document::new(Kind::Change, id.as_str(), now_us, path, body);
+    let mut document = store::Document::new(Kind::Change, id.as_str(), now_us, path, body);
+    // As runs have it: a watch of another host shares the history, not the change.
+    document.label(store::HOST, &sys::machine::host_name());
     place.open()?.save(&document)?;
     format::say(format_args!(
         "recorded as {}; see pathtwin advise --calibration",
