@@ -145,7 +145,7 @@ impl Store {
             match Document::of_line(&text, &format!("{name}, line {number}")) {
                 Ok(document) => waiting.push(document),
                 // A Run over several lines: all of the file is one document.
-                Err(_) if number == 1 => {
+                Err(_) if number == 1 && !is_of_archive(&text) => {
                     first = text;
                     let left = longest.saturating_sub(first.len() as u64);
                     let mut limited = std::io::Read::take(&mut *from, left + 1);
@@ -228,6 +228,11 @@ impl Document {
         document.labels = line.labels;
         Ok(document)
     }
+}
+
+/// Returns true if a line is one of an archive.
+fn is_of_archive(line: &[u8]) -> bool {
+    serde_json::from_slice::<Line>(line).is_ok()
 }
 
 /// JSON without line breaks: outside of strings they are insignificant, and inside they are

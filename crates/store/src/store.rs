@@ -103,6 +103,12 @@ impl Store {
         for document in documents {
             check_id(document)?;
         }
+        if documents.len() > 1 {
+            // Found after the transaction, the others would be there.
+            for document in documents {
+                self.check_once(document)?;
+            }
+        }
         let bodies: Vec<Vec<u8>> = documents.iter().map(compress).collect::<Result<_, _>>()?;
         let saved = self.transaction(Work::Save, |sql| {
             let pairs = documents.iter().zip(&bodies);
@@ -112,16 +118,28 @@ impl Store {
         });
         let saved: Vec<Saved> = saved?;
         for (document, saved) in documents.iter().zip(&saved) {
-            if *saved == Saved::Known
-                && !same(&self.body(document.kind, &document.id)?, &document.body)
-            {
-                return Err(StoreError::Format {
-                    what: document.text(),
-                    why: DocumentError::Twice.into(),
-                });
+            if *saved == Saved::Known {
+                self.check_once(document)?;
             }
         }
         Ok(saved)
+    }
+
+    /// Checks that no other document has the id of this one.
+    fn check_once(&mut self, document: &Document) -> Result<(), StoreError> {
+        let statement = "SELECT seq FROM document WHERE kind = $1 AND id = $2";
+        let id = document.id.as_str();
+        let found = self
+            .sql
+            .rows(statement, &[document.kind.name().into(), id.into()])
+            .map_err(|e| StoreError::sql(Work::Find, &self.place, e))?;
+        if found.is_empty() || same(&self.body(document.kind, id)?, &document.body) {
+            return Ok(());
+        }
+        Err(StoreError::Format {
+            what: document.text(),
+            why: DocumentError::Twice.into(),
+        })
     }
 
     /// The document whose id begins with `prefix`, of a kind.

@@ -30,6 +30,19 @@ fn an_archive_of_version_1_is_imported() {
     assert_eq!((series.len(), series[0].median), (1, 207_593.088));
 }
 
+/// Bug: the first line was then read as a part of a Run, and the error was that of the Run.
+#[test]
+fn an_archive_of_a_newer_program_is_refused_with_that_reason() {
+    let text = String::from_utf8(ARCHIVE_1.to_vec()).unwrap();
+    let newer = text.replacen("\"pathtwin_archive\":1", "\"pathtwin_archive\":9", 1);
+    assert_ne!(newer, text);
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&file(folder.path())).unwrap();
+    let error = store.import(&mut newer.as_bytes(), "newer", &[]);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("update pathtwin"), "{error}");
+}
+
 proptest! {
     #[test]
     fn a_line_that_was_cut_off_is_refused(at in 0..ARCHIVE_1.len() - 2) {

@@ -85,7 +85,14 @@ fn kept(place: &Place) {
     let mut wrong = run(4, 94e6, "6.12");
     wrong.id = "no/good".to_owned();
     assert!(store.save_all(&[run(3, 94e6, "6.12"), wrong]).is_err());
+    let twice = store.save_all(&[run(3, 94e6, "6.12"), run(1, 95e6, "6.12")]);
+    assert!(matches!(twice, Err(StoreError::Format { .. })), "{twice:?}");
     assert_eq!(store.list(&Filter::default()).unwrap().len(), 2);
+    // One whose id is the beginning of another's is not that one.
+    let mut short = run(5, 94e6, "6.12");
+    short.id = document.id[..8].to_owned();
+    store.save_all(&[document, short.clone()]).unwrap();
+    store.delete(Kind::Run, &short.id).unwrap();
 }
 
 fn listed(place: &Place) {

@@ -85,6 +85,29 @@ pub fn write_by(
     existing: Existing,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
+    written(file, readers, existing, write).map(drop)
+}
+
+/// Like [`write()`], and returns the file, open at its end. Opened by its name again, it could be
+/// one that another process has put there meanwhile.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_open(
+    file: &Path,
+    readers: Readers,
+    existing: Existing,
+    bytes: &[u8],
+) -> io::Result<File> {
+    written(file, readers, existing, |out| out.write_all(bytes))
+}
+
+fn written(
+    file: &Path,
+    readers: Readers,
+    existing: Existing,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<File> {
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -103,7 +126,8 @@ pub fn write_by(
         Existing::Keep => fs::hard_link(&partial.0, file)?,
     }
     drop(partial);
-    sync_folder(folder)
+    sync_folder(folder)?;
+    Ok(out)
 }
 
 /// Beginning of the name of a temporary file.

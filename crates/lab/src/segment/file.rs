@@ -164,7 +164,7 @@ impl Contents {
     }
 }
 
-/// A segment's file, open for appending.
+/// A segment's file, open at its end.
 #[derive(Debug)]
 pub(super) struct SegmentFile {
     path: PathBuf,
@@ -190,11 +190,10 @@ impl SegmentFile {
         for entry in &known {
             text.extend(line(entry)?);
         }
-        sys::files::write(&path, Readers::ByUmask, Existing::Replace, &text)
+        let file = sys::files::write_open(&path, Readers::ByUmask, Existing::Replace, &text)
             .map_err(LabError::file("write", &path))?;
-        let file = fs::File::options().append(true).open(&path);
         Ok(Self {
-            file: file.map_err(LabError::file("open", &path))?,
+            file,
             path,
             completed: known
                 .into_iter()

@@ -251,3 +251,17 @@ fn missing_folders_are_made_below_one_that_exists() {
     make_folder(&deep).unwrap();
     assert!(deep.is_dir());
 }
+
+/// Bug: a segment's file that another start had replaced before it was opened by its name was that
+/// start's.
+#[test]
+fn a_file_that_is_written_and_returned_open_is_that_file_even_if_its_name_is_another_one() {
+    let folder = Folder::new("open");
+    let (name, kept) = (folder.at("name"), folder.at("kept"));
+    let mut file = write_open(&name, Readers::Owner, Existing::Keep, b"one\n").unwrap();
+    fs::hard_link(&name, &kept).unwrap();
+    write(&name, Readers::Owner, Existing::Replace, b"another\n").unwrap();
+    file.write_all(b"two\n").unwrap();
+    assert_eq!(fs::read(&kept).unwrap(), b"one\ntwo\n");
+    assert_eq!(fs::read(&name).unwrap(), b"another\n");
+}
