@@ -62,8 +62,8 @@ fn judged(name: &str) -> Option<Value> {
     }
     let folder = tempfile::tempdir().expect("make a folder");
     let file = folder.path().join("plan.toml");
-    // Where the machine stalls for 70 ms, the bucket loses an eighth of half a second: the median of
-    // three.
+    // Where the machine stalls for 70 ms, the bucket loses an eighth of half a second: the median
+    // of three.
     std::fs::write(&file, plan(3, "cubic")).expect("write the plan");
     let output = Command::new("python3")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/real"))

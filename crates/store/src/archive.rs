@@ -39,7 +39,6 @@ struct Head<'a> {
 /// The same with its body, for reading.
 #[derive(Deserialize)]
 struct Line {
-    pathtwin_archive: u32,
     kind: Kind,
     id: String,
     schema: u32,
@@ -201,16 +200,17 @@ impl Document {
             what: Text::name(name),
             why,
         };
-        let Ok(line) = serde_json::from_slice::<Line>(text) else {
+        let Some(version) = version(text) else {
             return Document::of_run(text.trim_ascii().to_vec(), name);
         };
-        if line.pathtwin_archive > ARCHIVE {
+        if version > ARCHIVE {
             let newer = format!(
-                "the archive has version {}, and this program knows up to {ARCHIVE}: update pathtwin",
-                line.pathtwin_archive
+                "the archive has version {version}, and this program knows up to {ARCHIVE}: update \
+                 pathtwin"
             );
             return Err(wrong(newer.into()));
         }
+        let line: Line = serde_json::from_slice(text).map_err(|error| wrong(error.into()))?;
         let body = line.body.get().as_bytes().to_vec();
         let mut document = match line.kind {
             // A Run of a newer program is stored unchanged, without its figures.
@@ -232,7 +232,18 @@ impl Document {
 
 /// Returns true if a line is one of an archive.
 fn is_of_archive(line: &[u8]) -> bool {
-    serde_json::from_slice::<Line>(line).is_ok()
+    version(line).is_some()
+}
+
+/// The version of the archive that a line is of.
+fn version(line: &[u8]) -> Option<u32> {
+    /// Whatever else a line of a newer archive has.
+    #[derive(Deserialize)]
+    struct Version {
+        pathtwin_archive: u32,
+    }
+    let line: Result<Version, _> = serde_json::from_slice(line);
+    line.ok().map(|line| line.pathtwin_archive)
 }
 
 /// JSON without line breaks: outside of strings they are insignificant, and inside they are

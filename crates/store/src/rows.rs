@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     Document, FigureRow,
+    body::{Unpack, decompress, same},
     sql::{Sql, SqlError, Value},
 };
 
@@ -65,6 +66,28 @@ pub(crate) fn insert(
         &document.figures,
     )?;
     Ok(Saved::Added)
+}
+
+/// Returns true if the stored document with the id of this one is another. One that is larger than
+/// the limit is not known to be.
+pub(crate) fn is_another(
+    sql: &mut dyn Sql,
+    document: &Document,
+    largest: u64,
+) -> Result<bool, SqlError> {
+    let statement = "SELECT b.data, d.size FROM body b JOIN document d ON d.seq = b.document
+        WHERE d.kind = $1 AND d.id = $2";
+    let values = [document.kind.name().into(), (&document.id).into()];
+    let mut rows = sql.rows(statement, &values)?;
+    let stored = rows.first_mut();
+    let Some((data, size)) = stored.and_then(|row| Some((row.bytes(0)?, row.int(1)))) else {
+        return Ok(false);
+    };
+    match decompress(&data, size, largest) {
+        Ok(stored) => Ok(!same(&stored, &document.body)),
+        Err(Unpack::TooLarge(_)) => Ok(false),
+        Err(Unpack::Damaged(fault)) => Err(SqlError::Other(fault.text().into())),
+    }
 }
 
 fn insert_figures(

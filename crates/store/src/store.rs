@@ -4,10 +4,10 @@ use model::{history::Kind, safe, text};
 
 use crate::{
     Document, Place, StoreError,
-    body::{Unpack, compress, decompress, same},
+    body::{Unpack, compress, decompress},
     error::{DocumentError, Work},
     postgres::Postgres,
-    rows::{Found, Saved, insert, move_to, remove},
+    rows::{Found, Saved, insert, is_another, move_to, remove},
     schema,
     sql::{Sql, SqlError, Value},
     sqlite::Sqlite,
@@ -103,43 +103,28 @@ impl Store {
         for document in documents {
             check_id(document)?;
         }
-        if documents.len() > 1 {
-            // Found after the transaction, the others would be there.
-            for document in documents {
-                self.check_once(document)?;
-            }
-        }
         let bodies: Vec<Vec<u8>> = documents.iter().map(compress).collect::<Result<_, _>>()?;
+        let largest = self.largest;
+        let mut twice = None;
         let saved = self.transaction(Work::Save, |sql| {
             let pairs = documents.iter().zip(&bodies);
-            pairs
-                .map(|(document, body)| insert(sql, document, body))
-                .collect()
+            let one = |(document, body): (_, &Vec<u8>)| {
+                let saved = insert(sql, document, body)?;
+                if saved == Saved::Known && is_another(sql, document, largest)? {
+                    twice = Some(document);
+                    return Err(SqlError::Other(DocumentError::Twice.into()));
+                }
+                Ok(saved)
+            };
+            pairs.map(one).collect()
         });
-        let saved: Vec<Saved> = saved?;
-        for (document, saved) in documents.iter().zip(&saved) {
-            if *saved == Saved::Known {
-                self.check_once(document)?;
-            }
+        match twice {
+            Some(document) => Err(StoreError::Format {
+                what: document.text(),
+                why: DocumentError::Twice.into(),
+            }),
+            None => saved,
         }
-        Ok(saved)
-    }
-
-    /// Checks that no other document has the id of this one.
-    fn check_once(&mut self, document: &Document) -> Result<(), StoreError> {
-        let statement = "SELECT seq FROM document WHERE kind = $1 AND id = $2";
-        let id = document.id.as_str();
-        let found = self
-            .sql
-            .rows(statement, &[document.kind.name().into(), id.into()])
-            .map_err(|e| StoreError::sql(Work::Find, &self.place, e))?;
-        if found.is_empty() || same(&self.body(document.kind, id)?, &document.body) {
-            return Ok(());
-        }
-        Err(StoreError::Format {
-            what: document.text(),
-            why: DocumentError::Twice.into(),
-        })
     }
 
     /// The document whose id begins with `prefix`, of a kind.

@@ -38,9 +38,11 @@ fn an_archive_of_a_newer_program_is_refused_with_that_reason() {
     assert_ne!(newer, text);
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&file(folder.path())).unwrap();
-    let error = store.import(&mut newer.as_bytes(), "newer", &[]);
-    let error = error.unwrap_err().to_string();
-    assert!(error.contains("update pathtwin"), "{error}");
+    for newer in [&newer, "{\"pathtwin_archive\": 2, \"kind\": \"unknown\"}\n"] {
+        let error = store.import(&mut newer.as_bytes(), "newer", &[]);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("update pathtwin"), "{error}");
+    }
 }
 
 proptest! {

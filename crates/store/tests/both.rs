@@ -87,6 +87,8 @@ fn kept(place: &Place) {
     assert!(store.save_all(&[run(3, 94e6, "6.12"), wrong]).is_err());
     let twice = store.save_all(&[run(3, 94e6, "6.12"), run(1, 95e6, "6.12")]);
     assert!(matches!(twice, Err(StoreError::Format { .. })), "{twice:?}");
+    let twice = store.save_all(&[run(3, 94e6, "6.12"), run(3, 95e6, "6.12")]);
+    assert!(matches!(twice, Err(StoreError::Format { .. })), "{twice:?}");
     assert_eq!(store.list(&Filter::default()).unwrap().len(), 2);
     // One whose id is the beginning of another's is not that one.
     let mut short = run(5, 94e6, "6.12");

@@ -1,7 +1,7 @@
 //! Settings of changes that somebody else has set since.
 
 use model::{
-    change::{Change, ChangeId, Saved, State, Step},
+    change::{Change, ChangeId, Saved, Setting, State, Step},
     text,
     text::Text,
 };
@@ -10,6 +10,7 @@ use crate::{
     Host,
     error::{Drift, HostError, TuneError},
     holds::{brief, holds, is_booted_value, same_value},
+    part::singly,
 };
 
 /// Settings of a change that no longer have the value that was applied.
@@ -87,17 +88,9 @@ pub fn drifted(kept: Vec<Change>, host: &mut dyn Host) -> Result<Compared, HostE
                     continue;
                 }
             };
-            let is_set = |other: &Step, in_boot: bool| match &other.new {
-                // Handles of queues differ at each boot, and each time their files are read.
-                Some(new) if in_boot => is_booted_value(&other.setting, new, &now),
-                new => new.is_some() && holds(&other.setting, &now),
-            };
-            let is_kept = |change: &Change| {
-                let in_boot = change.scope.boot == scope.boot;
-                let mut same = change.steps.iter();
-                same.any(|s| s.setting.is_same_place(&step.setting) && is_set(s, in_boot))
-            };
-            if step.new.is_some() && !kept.iter().any(is_kept) {
+            // Each number of a setting may be another change's.
+            let is_kept = |own: &Setting| is_set_by_any(&kept, &scope.boot, own, &now);
+            if step.new.is_some() && !singly(&step.setting).iter().all(is_kept) {
                 drifted.push(drift(step, &now));
             }
         }
@@ -106,6 +99,24 @@ pub fn drifted(kept: Vec<Change>, host: &mut dyn Host) -> Result<Compared, HostE
         }
     }
     Ok(all)
+}
+
+/// Returns true if a setting has the value that a kept change gave it.
+fn is_set_by_any(kept: &[Change], boot: &str, setting: &Setting, now: &Saved) -> bool {
+    kept.iter().any(|change| {
+        let has = |new: &Saved, one: &Setting| match change.scope.boot == boot {
+            true => is_booted_value(one, new, now),
+            // Handles of queues differ at each boot, and each time their files are read.
+            false => holds(one, now),
+        };
+        change.steps.iter().any(|step| {
+            let each = singly(&step.setting);
+            let mut same = each.iter().filter(|one| one.is_same_place(setting));
+            step.new
+                .as_ref()
+                .is_some_and(|new| same.any(|one| has(new, one)))
+        })
+    })
 }
 
 fn unknown_place(change: &Change) -> Text {

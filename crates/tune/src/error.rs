@@ -13,7 +13,7 @@ use model::{
     text::Text,
 };
 
-use crate::{journal::JournalError, observer::Interrupted, remote::RemoteError};
+use crate::{journal, journal::JournalError, observer::Interrupted, remote::RemoteError};
 
 pub use host::{HostError, Operation};
 pub use outcome::{Drift, Left, Rollback};
@@ -180,9 +180,10 @@ impl TuneError {
                 id = id.short()
             ),
             Self::Elsewhere(id) => text!(
-                "change {id} was made in another network namespace; run this there, or name \
-                 another folder with --journal",
-                id = id.short()
+                "change {id} was made in another network namespace: run this there, or name another \
+                 folder with --journal; if that namespace is gone, so are its settings: delete {file}",
+                id = id.short(),
+                file = Text::name(journal::file_name(id))
             ),
             Self::Aside(id) => text!(
                 "the old values of change {id} are set at present, to measure its effect: wait for the end of \

@@ -227,6 +227,11 @@ impl Folder {
     }
 
     fn file(&self, id: &ChangeId) -> PathBuf {
-        self.path.join(format!("{id}.{EXTENSION}"))
+        self.path.join(file_name(id))
     }
+}
+
+/// Name of a change's journal in its folder.
+pub(crate) fn file_name(id: &ChangeId) -> String {
+    format!("{id}.{EXTENSION}")
 }

@@ -1,5 +1,5 @@
-//! The part of a value that is a setting's own: offloads, rings and numbers of queues of a device are
-//! read together, and another step or change may set the others.
+//! The part of a value that is a setting's own: offloads, rings and numbers of queues of a device
+//! are read together, and another step or change may set the others.
 
 use std::collections::BTreeSet;
 
@@ -53,6 +53,65 @@ pub(crate) fn over(setting: &Setting, value: &Saved, now: &Saved) -> Saved {
     all
 }
 
+/// Returns true if the part of a setting is `now` as in `value`. Of the masks of processors only those
+/// of queues that are in both count: with fewer queues, the others are gone.
+pub(crate) fn is_alike(setting: &Setting, value: &Saved, now: &Saved) -> bool {
+    let mut own = over(setting, value, now);
+    if let (
+        Saved::Channels {
+            receive, transmit, ..
+        },
+        Saved::Channels {
+            receive: receive_now,
+            transmit: transmit_now,
+            ..
+        },
+    ) = (&mut own, now)
+    {
+        on_both(receive, receive_now);
+        on_both(transmit, transmit_now);
+    }
+    own == *now
+}
+
+/// The settings of single numbers that a setting consists of.
+pub(crate) fn singly(setting: &Setting) -> Vec<Setting> {
+    match setting {
+        Setting::Rings { device, rx, tx } => {
+            let ring = |rx, tx| Setting::Rings {
+                device: device.clone(),
+                rx,
+                tx,
+            };
+            let each = [
+                rx.map(|n| ring(Some(n), None)),
+                tx.map(|n| ring(None, Some(n))),
+            ];
+            each.into_iter().flatten().collect()
+        }
+        Setting::Channels {
+            device,
+            rx,
+            tx,
+            combined,
+        } => {
+            let queues = |rx, tx, combined| Setting::Channels {
+                device: device.clone(),
+                rx,
+                tx,
+                combined,
+            };
+            let each = [
+                rx.map(|n| queues(Some(n), None, None)),
+                tx.map(|n| queues(None, Some(n), None)),
+                combined.map(|n| queues(None, None, Some(n))),
+            ];
+            each.into_iter().flatten().collect()
+        }
+        _ => vec![setting.clone()],
+    }
+}
+
 /// Returns true if the offload of a setting is requested alike in both values. Whether it is active
 /// then also depends on the other offloads (net/core/dev.c: `netdev_fix_features`, Linux 6.18).
 pub(crate) fn is_requested_alike(setting: &Setting, a: &Saved, b: &Saved) -> bool {
@@ -71,6 +130,15 @@ fn put(feature: &String, from: &BTreeSet<String>, to: &mut BTreeSet<String>) {
         true => to.insert(feature.clone()),
         false => to.remove(feature),
     };
+}
+
+/// Takes the masks of queues that are there now, and its own number of them.
+fn on_both(masks: &mut Vec<String>, now: &[String]) {
+    let own = std::mem::replace(masks, now.to_vec());
+    masks
+        .iter_mut()
+        .zip(own)
+        .for_each(|(mask, own)| *mask = own);
 }
 
 /// Lays the numbers that are given over the present ones.
@@ -141,7 +209,27 @@ mod tests {
             transmit: Vec::new(),
         };
         let (old, now) = (channels(0, 4, &["1", "2"]), channels(2, 1, &["0"]));
-        assert_eq!(over(&setting, &old, &now), channels(2, 4, &["1", "2"]));
+        let own = over(&setting, &old, &now);
+        assert_eq!(own, channels(2, 4, &["1", "2"]));
+        assert!(!is_alike(&setting, &old, &now));
+        // With fewer queues than before, of another kind.
+        assert!(is_alike(&setting, &old, &channels(1, 4, &["1"])));
+        assert!(!is_alike(&setting, &old, &channels(1, 4, &["3"])));
+    }
+
+    #[test]
+    fn a_setting_of_two_numbers_consists_of_two_settings() {
+        let rings = |rx, tx| Setting::Rings {
+            device: "eth0".to_owned(),
+            rx,
+            tx,
+        };
+        let both = rings(Some(1), Some(2));
+        let each = [rings(Some(1), None), rings(None, Some(2))];
+        assert_eq!(singly(&both), each);
+        assert!(each.iter().all(|one| one.is_same_place(&both)));
+        assert!(!each[0].is_same_place(&each[1]));
+        assert_eq!(singly(&offload("gro")), [offload("gro")]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::{
     error::{Drift, HostError, Left, Rollback, TuneError},
     holds::{brief, is_booted_value, same_value},
     observer::{Interrupted, Point},
-    part::{is_requested_alike, over},
+    part::{is_alike, is_requested_alike, over},
     progress::{advance, note, write},
 };
 
@@ -126,7 +126,7 @@ fn due(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Due, HostErro
     let now = env.host.read(&setting)?;
     // Masks that an interrupted rollback has restored may be of fewer queues.
     let is_restored = matches!(now, Saved::Processors { .. }) && is_back(&setting, &step.old, &now);
-    if now == over(&setting, &step.old, &now) || is_restored {
+    if is_alike(&setting, &step.old, &now) || is_restored {
         return Ok(Due::Left(None));
     }
     let is_like = |value: &Saved| {
@@ -207,6 +207,6 @@ fn is_back(setting: &Setting, old: &Saved, now: &Saved) -> bool {
         (Saved::Offloads { requested: a, .. }, Saved::Offloads { requested: b, .. }) if a != b => {
             is_requested_alike(setting, old, now)
         }
-        _ => over(setting, old, now) == *now,
+        _ => is_alike(setting, old, now),
     }
 }

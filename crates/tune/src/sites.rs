@@ -42,6 +42,8 @@ pub struct Settled {
     pub proof: Result<Proof, ProveError>,
     /// Settings of kept changes that another program has changed since.
     pub drift: Vec<Drift>,
+    /// Changes that stay because somebody has confirmed them meanwhile.
+    pub stay: Vec<Text>,
     /// Hosts on which the decision could not be carried out, with the reason.
     pub failed: Vec<NotSettled>,
 }
@@ -67,11 +69,6 @@ pub enum NotSettled {
         #[source]
         error: TuneError,
     },
-    /// A change was confirmed by somebody else during the proof, and stays.
-    KeptMeanwhile {
-        /// The change.
-        id: ChangeId,
-    },
 }
 
 impl NotSettled {
@@ -87,11 +84,6 @@ impl NotSettled {
                 "change {id} may still be there ({error}); on its host: pathtwin tune undo {id}",
                 id = short(id),
                 error = error.text()
-            ),
-            Self::KeptMeanwhile { id } => text!(
-                "change {id} was confirmed during the proof, and stays; on its host: pathtwin tune \
-                 undo {id}",
-                id = id.short()
             ),
         }
     }
@@ -235,14 +227,23 @@ impl<'a> Sites<'a> {
         };
         let proof = prove(&mut bench, &ids, order, criteria);
         let keep = proof.as_ref().is_ok_and(|proof| proof.decision.is_kept());
+        self.settled(proof, keep)
+    }
+
+    /// Keeps all changes that wait, or undoes them. None has been confirmed from here yet, so that
+    /// one that is kept is somebody's decision.
+    fn settled(&self, proof: Result<Proof, ProveError>, keep: bool) -> Settled {
+        let (kept, pending): (Vec<_>, Vec<_>) =
+            self.0.iter().copied().partition(|site| is_kept(*site));
         let mut settled = Settled {
             proof,
             drift: Vec::new(),
+            stay: kept.into_iter().map(stays).collect(),
             failed: Vec::new(),
         };
         match keep {
-            true => self.keep(&mut settled),
-            false => settled.failed.extend(self.undo_pending()),
+            true => Self(pending).keep(&mut settled),
+            false => settled.failed.extend(Self(pending).undo()),
         }
         settled
     }
@@ -267,22 +268,23 @@ impl<'a> Sites<'a> {
         self.0.iter().filter_map(|site| undone(*site)).collect()
     }
 
-    /// Undoes the changes that wait. None has been confirmed from here, so that one that is kept is
-    /// somebody's decision.
-    fn undo_pending(&self) -> Vec<NotSettled> {
-        let undo = |site: &&dyn Site| match site.change() {
-            Some(change) if change.state.is_kept() => {
-                Some(NotSettled::KeptMeanwhile { id: change.id })
-            }
-            _ => undone(*site),
-        };
-        self.0.iter().filter_map(undo).collect()
-    }
-
     /// The changes as their journals have them now.
     pub fn changes(&self) -> Vec<Change> {
         self.0.iter().filter_map(|site| site.change()).collect()
     }
+}
+
+/// Returns true if the change of a host is kept.
+fn is_kept(site: &dyn Site) -> bool {
+    site.change().is_some_and(|change| change.state.is_kept())
+}
+
+/// That the change of a host stays, and how to undo it.
+fn stays(site: &dyn Site) -> Text {
+    text!(
+        "change {id} was confirmed during the proof, and stays; on its host: pathtwin tune undo {id}",
+        id = short(&site.id().cloned())
+    )
 }
 
 /// Undoes the change of a host; the failure, if it cannot be undone.

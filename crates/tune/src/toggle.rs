@@ -12,7 +12,7 @@ use crate::{
     holds::{brief, holds, same_value},
     lookup::lock,
     observer::Point,
-    part::over,
+    part::{is_alike, over},
     progress::{note, undone_because, write},
     rollback::roll_back,
 };
@@ -85,7 +85,7 @@ fn forget_new(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
 fn is_unchanged(env: &mut Env<'_>, step: &Step, new: Option<&Saved>) -> Result<(), HostError> {
     let now = env.host.read(&step.setting)?;
     let setting = &step.setting;
-    let same = |new| same_value(setting, new, &now) || now == over(setting, &step.old, &now);
+    let same = |new| same_value(setting, new, &now) || is_alike(setting, &step.old, &now);
     match new.is_none_or(same) {
         true => Ok(()),
         false => Err(HostError::NotTaken(brief(&now))),
@@ -95,10 +95,12 @@ fn is_unchanged(env: &mut Env<'_>, step: &Step, new: Option<&Saved>) -> Result<(
 fn aside(env: &mut Env<'_>, change: &Change, step: usize) -> Result<(), HostError> {
     let step = &change.steps[step];
     let now = env.host.read(&step.setting)?;
-    let old = over(&step.setting, &step.old, &now);
-    match now == old {
+    match is_alike(&step.setting, &step.old, &now) {
         true => Ok(()),
-        false => env.host.restore(&step.setting, &old),
+        false => {
+            let old = over(&step.setting, &step.old, &now);
+            env.host.restore(&step.setting, &old)
+        }
     }
 }
 

@@ -141,9 +141,14 @@ fn tell(
         // More than a pipe holds (64 KiB) waits for the program to read it: not here, where its
         // time is limited. One that ends without having read it is judged by its status.
         let body = body.to_vec();
-        thread::spawn(move || {
+        let writes = move || {
             let _ = stdin.write_all(&body);
-        });
+        };
+        if let Err(error) = thread::Builder::new().spawn(writes) {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(failed(error));
+        }
     }
     match end(&mut child, limit).map_err(failed)? {
         Some(status) if status.success() => Ok(()),

@@ -61,7 +61,7 @@ enum PageError {
     NoPage,
     #[error("{0}")]
     Run(model::run::RunError),
-    #[error("the history does not respond")]
+    #[error("the history is busy or does not respond")]
     Late,
 }
 
@@ -80,7 +80,7 @@ impl PageError {
             }
             Self::Run(error) => text!("this run cannot be read: {why}", why = error.text()),
             Self::Late => text!(
-                "the history has not responded for {time}",
+                "the history is busy or does not respond: waited {time} for another page; try again",
                 time = Value::Us(PATIENCE.as_micros() as f64)
             ),
         }

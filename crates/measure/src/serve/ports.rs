@@ -11,7 +11,8 @@ use sys::socket::{self, TcpOptions};
 /// tenth of them taken, one in 10^16 servers finds none.
 const TRIED: usize = 16;
 
-/// Binds a listener and a UDP socket to `address`; if its port is 0, to one that the kernel chooses.
+/// Binds a listener and a UDP socket to `address`; if its port is 0, to one that the kernel
+/// chooses.
 ///
 /// # Errors
 ///

@@ -207,14 +207,39 @@ impl Setting {
                     ..
                 },
             ) => a == b && f == g,
+            (
+                S::Rings { device, rx, tx },
+                S::Rings {
+                    device: device_b,
+                    rx: rx_b,
+                    tx: tx_b,
+                },
+            ) => device == device_b && share([(rx, rx_b), (tx, tx_b)]),
+            (
+                S::Channels {
+                    device,
+                    rx,
+                    tx,
+                    combined,
+                },
+                S::Channels {
+                    device: device_b,
+                    rx: rx_b,
+                    tx: tx_b,
+                    combined: combined_b,
+                },
+            ) => device == device_b && share([(rx, rx_b), (tx, tx_b), (combined, combined_b)]),
             (S::ReceiveSteering { device: a, .. }, S::ReceiveSteering { device: b, .. })
             | (S::TransmitSteering { device: a, .. }, S::TransmitSteering { device: b, .. })
-            | (S::Rings { device: a, .. }, S::Rings { device: b, .. })
-            | (S::Channels { device: a, .. }, S::Channels { device: b, .. })
             | (S::Module { name: a }, S::Module { name: b }) => a == b,
             _ => false,
         }
     }
+}
+
+/// Returns true if two settings both give one of the numbers.
+fn share<const N: usize>(numbers: [(&Option<u32>, &Option<u32>); N]) -> bool {
+    numbers.iter().any(|(a, b)| a.is_some() && b.is_some())
 }
 
 impl Setting {

@@ -349,9 +349,6 @@ fn failures() -> Vec<Text> {
         }
         .text(),
     );
-    if let Some(id) = id() {
-        all.push(NotSettled::KeptMeanwhile { id }.text());
-    }
     let not_undone = vec![TuneError::Busy, TuneError::NonePending];
     let applied = NotApplied {
         error: Box::new(error()),

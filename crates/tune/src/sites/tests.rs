@@ -173,11 +173,20 @@ fn a_change_that_somebody_confirmed_during_its_proof_stays() {
         },
     );
     assert_eq!(log.take(), ["far aside", "near aside", "near undo"]);
-    assert!(
-        matches!(&settled.failed[..], [NotSettled::KeptMeanwhile { id }] if Some(id) == far.id())
-    );
-    let error = settled.output(sites.changes()).unwrap_err().to_string();
-    assert!(error.contains("pathtwin tune undo"), "{error}");
+    let said = settled.stay[0].to_string();
+    assert!(said.contains("pathtwin tune undo"), "{said}");
+    assert!(settled.failed.is_empty());
+}
+
+/// Also where the other end's change cannot be kept.
+#[test]
+fn a_change_that_somebody_confirmed_is_not_undone_with_that_of_the_other_end() {
+    let log = Log::default();
+    let (mut far, near) = (noted("far", "", &log), noted("near", "confirm", &log));
+    far.plan.state = State::Confirmed;
+    let settled = sites(&[&far, &near]).settled(Err(ProveError::Switch(TuneError::Nothing)), true);
+    assert_eq!(log.take(), ["near confirm", "near undo"]);
+    assert_eq!((settled.stay.len(), settled.failed.len()), (1, 1));
 }
 
 #[test]
@@ -198,6 +207,7 @@ fn keep(sites: &Sites<'_>) -> Vec<NotSettled> {
     let mut settled = Settled {
         proof: Err(ProveError::Switch(TuneError::Nothing)),
         drift: Vec::new(),
+        stay: Vec::new(),
         failed: Vec::new(),
     };
     sites.keep(&mut settled);

@@ -179,3 +179,56 @@ fn a_number_of_queues_set_by_somebody_else_is_unchanged() {
     assert_eq!(rollback.left.len(), 1, "{rollback}");
     assert_eq!(channels(), [3, 4]);
 }
+
+fn queues(text: &str) -> Setting {
+    Setting::parse_channels(text).unwrap()
+}
+
+/// By somebody else.
+fn set_channels(rx: Option<u32>, tx: Option<u32>) {
+    let index = sh("ip -o link show v0 | cut -d: -f1");
+    let index = index.trim().parse().unwrap();
+    let mut eth = sys::ethtool::Ethtool::open().unwrap();
+    eth.set_channels(index, [rx, tx, None]).unwrap();
+}
+
+/// Bug: the masks of queues that the other number had removed were missed, and the undoing failed.
+#[test]
+fn a_number_of_queues_is_undone_where_somebody_has_set_the_other_one_since() {
+    if !device("a_number_of_queues_is_undone_where_somebody_has_set_the_other_one_since") {
+        return;
+    }
+    let rollback = applied(&[queues("v0=rx=2")], || set_channels(None, Some(2)));
+    assert!(
+        rollback.is_complete() && rollback.left.is_empty(),
+        "{rollback}"
+    );
+    assert_eq!(channels(), [4, 2]);
+}
+
+#[test]
+fn of_two_numbers_of_queues_each_is_undone_and_drifts_alone() {
+    if !device("of_two_numbers_of_queues_each_is_undone_and_drifts_alone") {
+        return;
+    }
+    in_env(|env| {
+        let first = keep(env, &[queues("v0=rx=2")]).change.id;
+        let second = keep(env, &[queues("v0=tx=2")]).change.id;
+        assert_eq!((channels(), drifted(env)), ([2, 2], 0));
+        set_channels(Some(3), None);
+        let kept = tune::kept(env.folder.path()).unwrap();
+        let found = tune::drifted(kept, env.host).unwrap().drifted;
+        let ids: Vec<_> = found.iter().map(|(id, _)| id).collect();
+        assert_eq!(ids, [&first]);
+        set_channels(Some(2), None);
+        let why = model::text::Text::name("useless");
+        let rollback = tune::undo_kept(env, &first, why).unwrap().unwrap();
+        assert!(
+            rollback.is_complete() && rollback.left.is_empty(),
+            "{rollback}"
+        );
+        assert_eq!((channels(), drifted(env)), ([4, 2], 0));
+        tune::undo(env, Some(second.as_str())).unwrap();
+        assert_eq!(channels(), [4, 4]);
+    });
+}

@@ -128,6 +128,39 @@ fn applied_with_probe(
     tune::undo(&mut env, Some(change.id.as_str())).unwrap().1
 }
 
+/// Applies settings and keeps them.
+fn keep(env: &mut Env<'_>, settings: &[Setting]) -> tune::Confirmed {
+    let own = own();
+    let mut arm = Arm {
+        window: Duration::from_secs(60),
+        controller: own,
+        // No process is killed here, so that this one may act as the keeper.
+        keeper: &mut |_| Ok(own),
+        prober: &mut NewFlows,
+    };
+    let plan = planned(settings).unwrap();
+    let change = tune::apply(env, &plan, &mut arm).unwrap();
+    tune::confirm(env, Some(change.id.as_str()), &mut NewFlows).unwrap()
+}
+
+/// Calls `during` with journals in a new folder.
+fn in_env(during: impl FnOnce(&mut Env<'_>)) {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::open(&folder.path().join("tune")).unwrap();
+    during(&mut Env {
+        folder: &folder,
+        host: &mut Live::open().unwrap(),
+        clock: &BootClock,
+        observer: &mut Unobserved,
+    });
+}
+
+/// Number of kept changes with settings that somebody else has set since.
+fn drifted(env: &mut Env<'_>) -> usize {
+    let kept = tune::kept(env.folder.path()).unwrap();
+    tune::drifted(kept, env.host).unwrap().drifted.len()
+}
+
 fn cc(name: &str, scope: &str) -> Setting {
     let scope: Scope = scope.parse().unwrap();
     Setting::parse_set(&format!("cc={name}"), scope).unwrap()

@@ -117,7 +117,7 @@ impl Collect<'_> {
         let filter = Filter {
             kind: Some(Kind::Change),
             since_us,
-            ..limited(LISTED)
+            ..Filter::default()
         };
         let measured = |host: &str| {
             let mut hosts = runs.iter().map(|run| run.labels.get(store::HOST));
@@ -125,6 +125,7 @@ impl Collect<'_> {
         };
         let entries = self.store.list(&filter)?.into_iter();
         let made = entries.filter(|change| is_of(change, measured));
+        let made = made.take(LISTED as usize);
         Ok(made.map(|e| (e.created_us, e.id)).collect())
     }
 

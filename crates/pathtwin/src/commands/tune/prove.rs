@@ -65,6 +65,9 @@ pub(crate) fn in_turns(sites: &Sites<'_>, to: &Proving<'_>) -> Result<ProveOutpu
     for drift in &settled.drift {
         format::say(format_args!("note: {drift}"));
     }
+    for stay in &settled.stay {
+        format::say(format_args!("note: {stay}"));
+    }
     let output = settled.output(sites.changes());
     output.map_err(|error| Failure::new(code::FAILED, error))
 }
