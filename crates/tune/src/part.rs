@@ -53,8 +53,8 @@ pub(crate) fn over(setting: &Setting, value: &Saved, now: &Saved) -> Saved {
     all
 }
 
-/// Returns true if the part of a setting is `now` as in `value`. Of the masks of processors only those
-/// of queues that are in both count: with fewer queues, the others are gone.
+/// Returns true if the part of a setting is `now` as in `value`. Of the masks of processors only
+/// those of queues that are in both count: with fewer queues, the others are gone.
 pub(crate) fn is_alike(setting: &Setting, value: &Saved, now: &Saved) -> bool {
     let mut own = over(setting, value, now);
     if let (
