@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{text, text::Text};
 
-pub use kept::{is_kept, labels_of};
+pub use kept::{HOST, is_kept, labels_of};
 pub use name::{FigureName, Named, StepName};
 
 /// Kind of a document.

@@ -12,9 +12,6 @@ use model::{
 
 use crate::StoreError;
 
-/// Label with the name of the host that measured a run, or from which a change was made.
-pub const HOST: &str = "host";
-
 /// A document to store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {

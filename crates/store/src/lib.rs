@@ -21,7 +21,7 @@ mod store;
 mod trend;
 
 pub use archive::Imported;
-pub use document::{Document, FigureRow, HOST};
+pub use document::{Document, FigureRow};
 pub use error::{DocumentError, PlaceError, StoreError, TlsError, UrlError, Work};
 pub use latest::Latest;
 pub use place::Place;

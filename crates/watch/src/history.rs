@@ -18,7 +18,7 @@ use std::{
 };
 
 use model::{
-    history::{Entry, Kind},
+    history::{Entry, HOST, Kind},
     text,
     text::{Text, Value},
 };
@@ -294,10 +294,7 @@ impl History {
 /// Returns true if a change of `tune` in a history, which many hosts may share, was made from one
 /// of these hosts; or if it does not say from which, as one of an older program.
 pub(crate) fn is_of(change: &Entry, is_one: impl Fn(&str) -> bool) -> bool {
-    change
-        .labels
-        .get(store::HOST)
-        .is_none_or(|host| is_one(host))
+    change.labels.get(HOST).is_none_or(|host| is_one(host))
 }
 
 /// Saves all runs that were not taken before, and reads the changes of `tune` since a time.

@@ -10,7 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{history::Kind, text::Text};
+use model::{
+    history::{HOST, Kind},
+    text::Text,
+};
 use postgres::Server;
 use store::{Document, Filter, Place, Store};
 use watch::history::{History, Kept};
@@ -119,7 +122,7 @@ fn a_change_that_another_host_made_is_not_one_of_this_hosts_paths() {
         let at_us = first.created_us - 1_000_000;
         let mut document = Document::new(Kind::Change, id, at_us, "office", b"{}".to_vec());
         if let Some(host) = host {
-            document.label(store::HOST, &host);
+            document.label(HOST, &host);
         }
         document
     };

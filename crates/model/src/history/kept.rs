@@ -1,7 +1,7 @@
 //! Rules for the documents that commands keep in the history by themselves.
 
-/// Label with the name of the host that measured a run.
-const HOST: &str = "host";
+/// Label with the name of the host that measured a run, or from which a change was made.
+pub const HOST: &str = "host";
 
 /// Returns true if a result is kept: that of a lab path, which can be computed again, only if the
 /// user names the history.

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use model::history::HOST;
 use store::{Document, StoreError};
 use sys::files::{self, Existing, Readers};
 
@@ -25,7 +26,7 @@ pub(super) fn write(folder: &Path, document: &Document) -> io::Result<()> {
 
 /// The labels of all runs of this watch but their path.
 pub(super) fn label(document: &mut Document) {
-    document.label(store::HOST, &sys::machine::host_name());
+    document.label(HOST, &sys::machine::host_name());
     document.label("watch", "yes");
 }
 

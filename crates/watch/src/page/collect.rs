@@ -4,7 +4,7 @@ use explain::judge;
 use model::{
     facts::Connection,
     findings::Severity,
-    history::{Entry, FigureName, Kind, Point, SeriesName, StepName, Trend},
+    history::{Entry, FigureName, HOST, Kind, Point, SeriesName, StepName, Trend},
     net::{Direction, Layer},
     run::{FigureKind, Key, Run, StepKind},
     text::Text,
@@ -103,14 +103,16 @@ impl Collect<'_> {
             card,
             charts,
             others,
-            tuned: self.tuned(since_us, &runs)?,
+            tuned: self.tuned(name, since_us, &runs)?,
             runs: runs.into_iter().map(row).collect(),
         }))
     }
 
-    /// Changes of `tune` from the hosts that measured these runs.
+    /// Changes of `tune` that were proved on a path, or from the hosts that measured these runs of
+    /// it.
     fn tuned(
         &mut self,
+        path: &str,
         since_us: Option<u64>,
         runs: &[Entry],
     ) -> Result<Vec<(u64, String)>, StoreError> {
@@ -120,11 +122,11 @@ impl Collect<'_> {
             ..Filter::default()
         };
         let measured = |host: &str| {
-            let mut hosts = runs.iter().map(|run| run.labels.get(store::HOST));
+            let mut hosts = runs.iter().map(|run| run.labels.get(HOST));
             hosts.any(|one| one.is_none_or(|one| *one == *host))
         };
         let entries = self.store.list(&filter)?.into_iter();
-        let made = entries.filter(|change| is_of(change, measured));
+        let made = entries.filter(|change| change.path == path || is_of(change, measured));
         let made = made.take(LISTED as usize);
         Ok(made.map(|e| (e.created_us, e.id)).collect())
     }

@@ -8,7 +8,7 @@ use ::measure::{far::FarError, run::usual_estimate};
 #[cfg(feature = "history")]
 use anyhow::Context;
 #[cfg(feature = "history")]
-use model::history::Kind;
+use model::history::{HOST, Kind};
 use model::{job::ProveOutput, plan::Plan, text::Text};
 use tune::{Criteria, MeasureError, Sites};
 
@@ -88,7 +88,7 @@ pub(crate) fn recorded(
     let now_us = now.map_or(0, |d| d.as_micros() as u64);
     let mut document = store::Document::new(Kind::Change, id.as_str(), now_us, path, body);
     // As runs have it: a watch of another host shares the history, not the change.
-    document.label(store::HOST, &sys::machine::host_name());
+    document.label(HOST, &sys::machine::host_name());
     place.open()?.save(&document)?;
     format::say(format_args!(
         "recorded as {}; see pathtwin advise --calibration",
