@@ -39,6 +39,7 @@ struct Head<'a> {
 /// The same with its body, for reading.
 #[derive(Deserialize)]
 struct Line {
+    pathtwin_archive: u32,
     kind: Kind,
     id: String,
     schema: u32,
@@ -200,7 +201,9 @@ impl Document {
             what: Text::name(name),
             why,
         };
-        let Some(version) = version(text) else {
+        let line: Result<Line, _> = serde_json::from_slice(text);
+        let known = line.as_ref().ok().map(|line| line.pathtwin_archive);
+        let Some(version) = known.or_else(|| version(text)) else {
             return Document::of_run(text.trim_ascii().to_vec(), name);
         };
         if version > ARCHIVE {
@@ -210,7 +213,7 @@ impl Document {
             );
             return Err(wrong(newer.into()));
         }
-        let line: Line = serde_json::from_slice(text).map_err(|error| wrong(error.into()))?;
+        let line = line.map_err(|error| wrong(error.into()))?;
         let body = line.body.get().as_bytes().to_vec();
         let mut document = match line.kind {
             // A Run of a newer program is stored unchanged, without its figures.
@@ -235,9 +238,8 @@ fn is_of_archive(line: &[u8]) -> bool {
     version(line).is_some()
 }
 
-/// The version of the archive that a line is of.
+/// The version of the archive that a line is of, also if this program cannot read the rest.
 fn version(line: &[u8]) -> Option<u32> {
-    /// Whatever else a line of a newer archive has.
     #[derive(Deserialize)]
     struct Version {
         pathtwin_archive: u32,

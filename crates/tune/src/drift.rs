@@ -105,8 +105,8 @@ pub fn drifted(kept: Vec<Change>, host: &mut dyn Host) -> Result<Compared, HostE
 fn is_set_by_any(kept: &[Change], boot: &str, setting: &Setting, now: &Saved) -> bool {
     kept.iter().any(|change| {
         let has = |new: &Saved, one: &Setting| match change.scope.boot == boot {
-            true => is_booted_value(one, new, now),
             // Handles of queues differ at each boot, and each time their files are read.
+            true => is_booted_value(one, new, now),
             false => holds(one, now),
         };
         change.steps.iter().any(|step| {

@@ -13,7 +13,11 @@ use model::{
     text::Text,
 };
 
-use crate::{journal, journal::JournalError, observer::Interrupted, remote::RemoteError};
+use crate::{
+    journal::{self, JournalError},
+    observer::Interrupted,
+    remote::RemoteError,
+};
 
 pub use host::{HostError, Operation};
 pub use outcome::{Drift, Left, Rollback};

@@ -30,9 +30,9 @@ pub(crate) fn roll_back(env: &mut Env<'_>, change: &mut Change) -> Result<Rollba
         env.observer.at(&Point::BeforeRestore(step))?;
         let known = change.steps[step].new.clone();
         let undone = match due(env, &change.steps[step], current == Some(step)) {
-            Ok(Due::Restore(setting)) => {
+            Ok(Due::Restore(setting, value)) => {
                 forget_new(env, change, step, &mut done)?;
-                restored(env, setting, &change.steps[step].old)
+                restored(env, setting, &value, &change.steps[step].old)
             }
             Ok(Due::Left(left)) => Ok(left),
             Err(error) => Err(error),
@@ -110,8 +110,8 @@ fn past_errors(written: Result<(), TuneError>, done: &mut Rollback) -> Result<()
 
 /// What is to be done with a step.
 enum Due {
-    /// The old value is to be set again, of the setting by its present name.
-    Restore(Setting),
+    /// This value is to be set, with the old one of the setting, by its present name.
+    Restore(Setting, Saved),
     /// Nothing: it is there, or the setting is left as it is.
     Left(Option<Left>),
 }
@@ -140,13 +140,18 @@ fn due(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Due, HostErro
             now: brief(&now),
         }))));
     }
-    Ok(Due::Restore(setting))
+    let value = over(&setting, &step.old, &now);
+    Ok(Due::Restore(setting, value))
 }
 
 /// Sets an old value again; returns the setting if it is in use and stays.
-fn restored(env: &mut Env<'_>, setting: Setting, old: &Saved) -> Result<Option<Left>, HostError> {
-    let before = env.host.read(&setting)?;
-    env.host.restore(&setting, &over(&setting, old, &before))?;
+fn restored(
+    env: &mut Env<'_>,
+    setting: Setting,
+    value: &Saved,
+    old: &Saved,
+) -> Result<Option<Left>, HostError> {
+    env.host.restore(&setting, value)?;
     let now = env.host.read(&setting)?;
     match (is_back(&setting, old, &now), &now) {
         (true, _) => Ok(None),

@@ -283,7 +283,7 @@ fn is_kept(site: &dyn Site) -> bool {
 fn stays(site: &dyn Site) -> Text {
     text!(
         "change {id} was confirmed during the proof, and stays; on its host: pathtwin tune undo {id}",
-        id = short(&site.id().cloned())
+        id = site.id().map_or("", ChangeId::short)
     )
 }
 

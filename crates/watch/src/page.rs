@@ -38,7 +38,7 @@ use memory::Memory;
 const LARGEST: u64 = 64 << 20;
 /// Wait for the history while another page is read from it: if it does not respond, requests must
 /// not take the places of those for the metrics.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Poll interval.
 const PIECE: Duration = Duration::from_millis(20);
 
@@ -81,7 +81,7 @@ impl PageError {
             Self::Run(error) => text!("this run cannot be read: {why}", why = error.text()),
             Self::Late => text!(
                 "the history is busy or does not respond: waited {time} for another page; try again",
-                time = Value::Us(PATIENCE.as_micros() as f64)
+                time = Value::Us(TIMEOUT.as_micros() as f64)
             ),
         }
     }
@@ -158,7 +158,7 @@ impl Pages {
     }
 
     fn page(&self, request: &Request, frame: &mut Frame) -> Result<Response, PageError> {
-        let mut held = within(&self.store, PATIENCE).ok_or(PageError::Late)?;
+        let mut held = within(&self.store, TIMEOUT).ok_or(PageError::Late)?;
         let mut store = match held.take() {
             Some(store) => store,
             None => Store::open(&self.place)?,
@@ -282,7 +282,7 @@ mod tests {
         std::thread::scope(|scope| {
             let other = scope.spawn(|| within(&mutex, 2 * PIECE).is_none());
             assert!(other.join().is_ok_and(|is_none| is_none));
-            let other = scope.spawn(|| within(&mutex, PATIENCE).map(|held| *held));
+            let other = scope.spawn(|| within(&mutex, TIMEOUT).map(|held| *held));
             drop(held);
             assert_eq!(other.join().ok().flatten(), Some(1));
         });

@@ -34,6 +34,7 @@ fn pair(
     let name = |address: SocketAddr, e: io::Error| {
         io::Error::new(e.kind(), format!("listen on {address}: {e}"))
     };
+    let is_taken = |e: &io::Error| address.port() == 0 && e.kind() == io::ErrorKind::AddrInUse;
     let mut tried = 0;
     loop {
         let listener = listen().map_err(|e| name(address, e))?;
@@ -42,11 +43,7 @@ fn pair(
         tried += 1;
         match socket::udp_shared_own_family(bound) {
             Ok(socket) => return Ok((listener, socket)),
-            Err(e) if e.kind() == io::ErrorKind::AddrInUse && address.port() == 0 => {
-                if tried == TRIED {
-                    return Err(name(bound, e));
-                }
-            }
+            Err(e) if is_taken(&e) && tried < TRIED => {}
             Err(e) => return Err(name(bound, e)),
         }
     }

@@ -105,15 +105,22 @@ fn applied_with_probe(
     probes: &[&str],
     during: impl FnOnce(&mut Env<'_>),
 ) -> tune::Rollback {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = Folder::open(&folder.path().join("tune")).unwrap();
+    in_env(|env| {
+        let change = apply(env, settings, probes);
+        assert_eq!(change.state, State::Applied);
+        during(env);
+        tune::undo(env, Some(change.id.as_str())).unwrap().1
+    })
+}
+
+/// Applies settings and keeps them.
+fn keep(env: &mut Env<'_>, settings: &[Setting]) -> tune::Confirmed {
+    let change = apply(env, settings, &[]);
+    tune::confirm(env, Some(change.id.as_str()), &mut NewFlows).unwrap()
+}
+
+fn apply(env: &mut Env<'_>, settings: &[Setting], probes: &[&str]) -> Change {
     let own = own();
-    let mut env = Env {
-        folder: &folder,
-        host: &mut Live::open().unwrap(),
-        clock: &BootClock,
-        observer: &mut Unobserved,
-    };
     let mut arm = Arm {
         window: Duration::from_secs(60),
         controller: own,
@@ -122,29 +129,11 @@ fn applied_with_probe(
         prober: &mut NewFlows,
     };
     let plan = planned_with(settings, probes).unwrap();
-    let change = tune::apply(&mut env, &plan, &mut arm).unwrap();
-    assert_eq!(change.state, State::Applied);
-    during(&mut env);
-    tune::undo(&mut env, Some(change.id.as_str())).unwrap().1
-}
-
-/// Applies settings and keeps them.
-fn keep(env: &mut Env<'_>, settings: &[Setting]) -> tune::Confirmed {
-    let own = own();
-    let mut arm = Arm {
-        window: Duration::from_secs(60),
-        controller: own,
-        // No process is killed here, so that this one may act as the keeper.
-        keeper: &mut |_| Ok(own),
-        prober: &mut NewFlows,
-    };
-    let plan = planned(settings).unwrap();
-    let change = tune::apply(env, &plan, &mut arm).unwrap();
-    tune::confirm(env, Some(change.id.as_str()), &mut NewFlows).unwrap()
+    tune::apply(env, &plan, &mut arm).unwrap()
 }
 
 /// Calls `during` with journals in a new folder.
-fn in_env(during: impl FnOnce(&mut Env<'_>)) {
+fn in_env<T>(during: impl FnOnce(&mut Env<'_>) -> T) -> T {
     let folder = tempfile::tempdir().unwrap();
     let folder = Folder::open(&folder.path().join("tune")).unwrap();
     during(&mut Env {
@@ -152,7 +141,7 @@ fn in_env(during: impl FnOnce(&mut Env<'_>)) {
         host: &mut Live::open().unwrap(),
         clock: &BootClock,
         observer: &mut Unobserved,
-    });
+    })
 }
 
 /// Number of kept changes with settings that somebody else has set since.
