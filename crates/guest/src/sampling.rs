@@ -111,6 +111,10 @@ pub(crate) fn losses(bed: &Testbed) -> anyhow::Result<Vec<LossTruth>> {
                 let stats = tc::stats(&mut nl, Some(stage.device))?;
                 stats.iter().find_map(lost).unwrap_or_default()
             }
+            LossCounter::PathPolicer => {
+                let stats = tc::stats(&mut nl, Some(stage.device))?;
+                stats.iter().find_map(policed).unwrap_or_default()
+            }
             LossCounter::Ingress => action(&mut nl, stage.device, Hook::Ingress)?,
             LossCounter::Egress => action(&mut nl, stage.device, Hook::Egress)?,
         };
@@ -124,10 +128,20 @@ pub(crate) fn losses(bed: &Testbed) -> anyhow::Result<Vec<LossTruth>> {
     Ok(all)
 }
 
-/// Packets that have left the queue of a `path`, and those of them that were lost.
+/// Packets that a `path` could lose by chance, and those that it lost.
 fn lost(stats: &tc::QdiscStats) -> Option<(u64, u64)> {
     match stats.extra {
-        Some(QdiscExtra::Path { packets, lost, .. }) => Some((packets, lost)),
+        Some(QdiscExtra::Path { faced, lost, .. }) => Some((faced, lost)),
+        _ => None,
+    }
+}
+
+/// Packets offered to the policer of a `path`, and those that it dropped.
+fn policed(stats: &tc::QdiscStats) -> Option<(u64, u64)> {
+    match stats.extra {
+        Some(QdiscExtra::Path {
+            offered, policed, ..
+        }) => Some((offered, policed)),
         _ => None,
     }
 }

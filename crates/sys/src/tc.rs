@@ -35,7 +35,7 @@ pub use fair::{Fq, FqCodel};
 pub use filter::{Action, ActionStats, Hook, action_drops, add_matchall, delete_filters};
 pub use handle::Handle;
 pub use netem::{DISTRIBUTION_MAX, DISTRIBUTION_SCALE, Gemodel, Loss, Netem, Reorder};
-pub use path::{Bucket, Path, PathLimit};
+pub use path::{Bucket, Path, PathDelay, PathLimit, PathPolicer};
 pub use qdisc::Qdisc;
 pub use reader::{StatsReader, stats_request};
 pub use select::add_udp_port;

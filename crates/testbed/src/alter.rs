@@ -1,7 +1,7 @@
 //! Changes of the bottlenecks and delays of a path that is in use.
 
 use model::{
-    cell::{Cell, Line, Loss, Queue},
+    cell::{Cell, Line, Loss, PathEngine, Queue},
     net::Direction,
 };
 use sys::{
@@ -78,8 +78,8 @@ fn as_built(cell: &Cell, timers: Timers) -> Cell {
     }
 }
 
-/// Returns true if all but what [`alter`] changes is the same: policers and periodic losses are
-/// actions beside the queues.
+/// Returns true if all but what [`alter`] changes is the same: policers in front of a queue and
+/// periodic losses are actions beside the queues; so is a chain's policer in place of one.
 fn alike(before: &Cell, after: &Cell) -> bool {
     let every = |line: &Line| match line.loss {
         Loss::Every(n) => Some(n),
@@ -98,7 +98,10 @@ fn alike(before: &Cell, after: &Cell) -> bool {
     let same = |direction| {
         let lines = [before, after].map(|cell| cell.path.line(direction));
         let kinds = lines.map(|line| line.queue == Queue::Policer);
-        rest(lines[0]) == rest(lines[1]) && kinds[0] == kinds[1]
+        let fixed = kinds[0] && before.engine == PathEngine::Chain;
+        rest(lines[0]) == rest(lines[1])
+            && kinds[0] == kinds[1]
+            && (!fixed || (lines[0].rate, lines[0].buffer) == (lines[1].rate, lines[1].buffer))
     };
     [Direction::Down, Direction::Up].into_iter().all(same)
         && before.path.mtu == after.path.mtu
@@ -143,8 +146,11 @@ fn path(
     if old == new {
         return Ok(());
     }
-    let line = after.path.line(direction);
-    match line.rate.filter(|_| old.get(1) == new.get(1)) {
+    let (earlier, line) = (before.path.line(direction), after.path.line(direction));
+    // What is on its way before the queue must not count as having passed it.
+    let stays =
+        old.get(1) == new.get(1) && queues::delay_first(earlier) == queues::delay_first(line);
+    match line.rate.filter(|_| stays) {
         Some(rate) => queues::path_at(line, rate, after.path.mtu)
             .iter()
             .try_for_each(|q| tc::change(nl, device, q.parent, q.handle, &q.qdisc)),

@@ -11,7 +11,7 @@ use model::{
 use sys::{
     Netlink, NetlinkError, ethtool,
     link::{self, NewLink},
-    tc::{self, Action, Handle, Hook, Qdisc},
+    tc::{self, Action, Handle, Hook, Qdisc, QdiscExtra},
 };
 
 use crate::{
@@ -78,7 +78,14 @@ pub(crate) fn apply(
             applied.bottleneck(cell, direction).map_err(&fault)?;
         }
         Stage::Delay(direction) => applied.delay(cell, direction).map_err(&fault)?,
-        Stage::Path(direction) => applied.path(cell, direction).map_err(&fault)?,
+        Stage::Path(direction) => {
+            applied.path(cell, direction).map_err(&fault)?;
+            if !applied.knows_path().map_err(&fault)? {
+                let why = "this image of the lab's kernel is older than the program: make one with \
+                           `pathtwin lab kernel build`";
+                return Err(system(node.name)(io::Error::other(why)));
+            }
+        }
         Stage::Tunnel(direction) => applied.tunnel(cell, direction).map_err(&fault)?,
         Stage::Local(direction) => applied.local(cell, direction).map_err(&fault)?,
         Stage::Router => applied.router(cell).map_err(&fault)?,
@@ -147,14 +154,19 @@ fn is_lossy(loss: Loss) -> bool {
     }
 }
 
+/// Adds the place for actions; a device may have it for those of the other direction already.
 fn clsact(nl: &mut Netlink, device: u32) -> Result<(), NetlinkError> {
-    tc::add(
+    let added = tc::add(
         nl,
         device,
         Handle::CLSACT,
         Handle::new(0xffff, 0),
         &Qdisc::Clsact,
-    )
+    );
+    match added {
+        Err(error) if error.io().kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    }
 }
 
 /// Settings applied to one device.
@@ -249,10 +261,13 @@ impl Applied {
     fn path(&mut self, cell: &Cell, direction: Direction) -> Result<(), NetlinkError> {
         let line = cell.path.line(direction);
         self.attach(queues::path(cell, direction))?;
-        if let Some(rate) = line.rate {
-            let handle = queues::path_waiting(line);
+        if let (Some(rate), Some(handle)) = (line.rate, queues::path_waiting(line)) {
             let kind = queues::name(line.queue);
             self.sample(handle, QueuePlace::Bottleneck, direction, kind, rate.bps());
+        }
+        if line.queue == Queue::Policer || line.policer.is_some() {
+            let counter = LossCounter::PathPolicer;
+            self.count_losses(counter, LossyStage::Policer, direction);
         }
         if is_lossy(line.loss) {
             self.count_losses(LossCounter::Path, LossyStage::Loss, direction);
@@ -262,6 +277,13 @@ impl Applied {
         self.rate_changes
             .extend(RateChanges::of(line, at_rate, place));
         Ok(())
+    }
+
+    /// An older image ignores the parameters that it does not know; it has fewer counters, too.
+    fn knows_path(&mut self) -> Result<bool, NetlinkError> {
+        let stats = tc::stats(&mut self.nl, Some(self.index))?;
+        let knows = |stats: &tc::QdiscStats| matches!(stats.extra, Some(QdiscExtra::Path { .. }));
+        Ok(stats.iter().any(knows))
     }
 
     /// Only the tunnel's packets enter the class; all others bypass it.

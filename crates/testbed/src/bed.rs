@@ -65,6 +65,8 @@ pub enum LossCounter {
     Queue(Handle),
     /// The losses of a `path`, apart from the drops of its queue.
     Path,
+    /// The drops of the policer of a `path`.
+    PathPolicer,
     /// The drops of an action on received packets.
     Ingress,
     /// The drops of an action on packets that go out.

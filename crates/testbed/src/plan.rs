@@ -1,7 +1,7 @@
 //! Plan of a testbed as a value.
 
 use model::{
-    cell::{Cell, PathEngine, Quantiles, TunnelAt},
+    cell::{Cell, Line, PathEngine, Quantiles, TunnelAt},
     net::{Direction, IpVersion, Side},
 };
 
@@ -134,7 +134,7 @@ impl Plan {
         let lines = [&cell.path.down, &cell.path.up];
         let staged = inner_links > 1;
         let segmentation = timers == Timers::Exact
-            && lines.into_iter().all(cuts_segments)
+            && lines.into_iter().all(|line| cuts_segments(cell, line))
             && !staged
             && cell.path.local.is_none();
         Self {
@@ -181,17 +181,16 @@ fn local_links(outward: Stage, path: IpVersion) -> [Link; 3] {
 fn stages(cell: &Cell, direction: Direction) -> Vec<Stage> {
     let line = cell.path.line(direction);
     let (queue, delay) = (Stage::Bottleneck(direction), Stage::Delay(direction));
-    let one = cell.engine == PathEngine::Device && queues::serves(line);
     let tunnel = cell.tunnel.as_ref().map(|tunnel| {
         let own = tunnel.stage(direction);
         let staged = tunnel.down.is_some() || tunnel.up.is_some();
         let stage = own.map_or(Stage::Wire, |_| Stage::Tunnel(direction));
         staged.then_some(stage)
     });
-    let line = if one {
+    let line = if is_one(cell, line) {
         // Segments reach the last router uncut.
         [Stage::Wire, Stage::Path(direction)]
-    } else if line.faults_first || line.rate.is_some() && is_pure_delay(line) {
+    } else if line.faults_first || line.rate.is_some() && queues::is_pure(line) {
         [delay, queue]
     } else {
         [queue, delay]
@@ -199,22 +198,19 @@ fn stages(cell: &Cell, direction: Direction) -> Vec<Stage> {
     tunnel.flatten().into_iter().chain(line).collect()
 }
 
-/// Returns true if all packets of a line take the same time and none is lost by chance.
-fn is_pure_delay(line: &model::cell::Line) -> bool {
-    use model::cell::Loss;
-    matches!(line.loss, Loss::None | Loss::Every(_))
-        && line.jitter.is_zero()
-        && line.jitter_quantiles.is_none()
-        && line.slots.is_none()
-        && line.reorder.is_zero()
-        && line.duplicate.is_zero()
+/// Returns true if a direction is made by one queueing discipline.
+fn is_one(cell: &Cell, line: &Line) -> bool {
+    cell.engine == PathEngine::Device && queues::serves(line)
 }
 
 /// Shapers split a segment into packets before they queue it (`tbf_segment`, `cake_enqueue`), if
-/// their bucket is smaller than it; a policer, faults before the bottleneck, or no bottleneck at
-/// all, would see it unsplit.
-fn cuts_segments(line: &model::cell::Line) -> bool {
-    let first = line.faults_first && !is_pure_delay(line);
+/// their bucket is smaller than it, and `path` before its policer and its faults, too. In a chain a
+/// policer, faults before the bottleneck, or no bottleneck at all, would see it unsplit.
+fn cuts_segments(cell: &Cell, line: &Line) -> bool {
+    if is_one(cell, line) {
+        return true;
+    }
+    let first = line.faults_first && !queues::is_pure(line);
     let policed = line.queue == model::cell::Queue::Policer || line.policer.is_some();
     line.rate.is_some() && !policed && !first
 }

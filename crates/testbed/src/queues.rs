@@ -10,10 +10,10 @@ use model::{
 };
 use sys::tc::{self, Handle, Qdisc};
 
-pub(crate) use delay::{DELAY_LIMIT, FAST, delay, netem_loss, netem_seed};
+pub(crate) use delay::{DELAY_LIMIT, FAST, delay, is_pure, netem_loss, netem_seed};
 pub(crate) use discipline::name;
 use discipline::{HOST_FIFO, cake, inner};
-pub(crate) use path::{path, path_at, path_waiting, serves};
+pub(crate) use path::{delay_first, path, path_at, path_waiting, serves};
 
 /// Precision of a kernel's timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

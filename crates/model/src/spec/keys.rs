@@ -169,7 +169,7 @@ pub(super) const KEYS: &[Key] = &[
     key(TOP, "idle", ANY, Fallback::Text("1s"), "Probing without load, before the load starts."),
     key(TOP, "sample", Kind::Time(MIN_TIME, MAX_TIME), Fallback::Text("10ms"), "Interval of the TCP_INFO and queue series."),
     key(TOP, "kernel", Kind::Kernel, Fallback::Text(KernelName::CURRENT), "Kernel image of the lab: a series (`\"7.2\"`), a version, or the beginning of a hash, as `pathtwin lab kernel list` shows them; `\"current\"` is the usual one. Several of them in the matrix show what an upgrade changes."),
-    key(TOP, "engine", Kind::Engine, Fallback::Text("device"), "How the path is made: `\"device\"` by one queueing discipline for each direction, where the lab's kernel has it and the line needs no more; `\"chain\"` by the kernel's own shapers and emulators on ordinary routers, which costs up to half as much again and by which the former is judged (docs/validation.md)."),
+    key(TOP, "engine", Kind::Engine, Fallback::Text("device"), "How the path is made: `\"device\"` by one queueing discipline for each direction, where the line has a rate and the lab's kernel has it; `\"chain\"` by the kernel's own shapers and emulators on ordinary routers, which costs up to half as much again and by which the former is judged (docs/validation.md)."),
     key(TOP, "tunnel", Kind::Switch, Fallback::Rule("`\"none\"` without a `[tunnel]`"), "Short form of the table, for the matrix and `--set`: `\"none\"` (or `false`) removes the tunnel, `\"wireguard\"` adds it."),
 
     key(PATH, "rtt", ANY, Fallback::Text("20ms"), "Two-way propagation delay, half of it in each direction."),

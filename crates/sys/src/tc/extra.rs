@@ -38,8 +38,14 @@ pub enum QdiscExtra {
         bytes: u64,
         /// Packets that have left the queue.
         packets: u64,
+        /// Packets that could be lost by chance, copies included.
+        faced: u64,
         /// Packets of those that were lost.
         lost: u64,
+        /// Packets offered to its policer.
+        offered: u64,
+        /// Packets of those that it dropped.
+        policed: u64,
         /// Packets for which its own queue was full.
         drops: u32,
         /// Packets in its own queue.
@@ -194,6 +200,9 @@ fn path(b: &[u8]) -> Option<QdiscExtra> {
         drops: bytes::u32_at(b, 24)?,
         qlen: bytes::u32_at(b, 28)?,
         backlog_bytes: bytes::u32_at(b, 32)?,
+        faced: bytes::u64_at(b, 40)?,
+        offered: bytes::u64_at(b, 48)?,
+        policed: bytes::u64_at(b, 56)?,
     })
 }
 

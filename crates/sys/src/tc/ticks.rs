@@ -5,7 +5,7 @@
 //! tbf and htb.
 
 /// `PSCHED_SHIFT`.
-const NS_PER_TICK: u64 = 64;
+pub(super) const NS_PER_TICK: u64 = 64;
 /// Size of a rate table in entries of 4 bytes (`TC_RTAB_SIZE` is 1024).
 const RTAB_ENTRIES: u32 = 256;
 /// Link layer Ethernet: lengths are taken unchanged (`TC_LINKLAYER_ETHERNET`).

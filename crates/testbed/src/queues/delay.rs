@@ -24,27 +24,7 @@ pub(crate) const FAST: u64 = 100_000_000_000;
 /// Slots are a separate netem inside the first one, which passes on each packet at its own time: in
 /// a single netem the slots would be counted from a packet's arrival instead (`netem_dequeue`).
 pub(crate) fn delay(line: &Line, seed: Seed, direction: Direction) -> Vec<AttachedQueue> {
-    let loss = netem_loss(line.loss);
-    let reorder = (!line.reorder.is_zero()).then(|| tc::Reorder {
-        probability: line.reorder.get(),
-        gap: 1,
-    });
-    let wanted = !line.delay.is_zero()
-        || !line.jitter.is_zero()
-        || loss.is_some()
-        || reorder.is_some()
-        || !line.duplicate.is_zero()
-        || line.jitter_quantiles.is_some()
-        || line.slots.is_some();
-    let varies = !line.jitter.is_zero() || line.jitter_quantiles.is_some();
-    let in_order = varies && reorder.is_none();
-    let jitter = match &line.jitter_quantiles {
-        Some(quantiles) => Jitter::of(quantiles),
-        None => Jitter {
-            width_ns: line.jitter.as_nanos() as u64,
-            ..Jitter::default()
-        },
-    };
+    let wanted = !line.delay.is_zero() || netem_loss(line.loss).is_some() || !is_pure(line);
     let slots = line.slots.map(|slot| AttachedQueue {
         parent: Handle::new(1, 1),
         handle: INNER_QUEUE,
@@ -55,21 +35,47 @@ pub(crate) fn delay(line: &Line, seed: Seed, direction: Direction) -> Vec<Attach
             ..tc::Netem::default()
         }),
     });
-    let delay = wanted.then(|| {
-        root(Qdisc::Netem(tc::Netem {
-            delay_ns: line.delay.as_nanos() as u64 + jitter.offset_ns,
-            jitter_ns: jitter.width_ns,
-            distribution: jitter.distribution,
-            limit_packets: Some(DELAY_LIMIT),
-            loss,
-            reorder,
-            duplicate: line.duplicate.get(),
-            rate_bps: in_order.then_some(FAST),
-            seed: Some(netem_seed(seed, direction)),
-            ..tc::Netem::default()
-        }))
-    });
+    let delay = wanted.then(|| root(Qdisc::Netem(netem(line, netem_seed(seed, direction)))));
     delay.into_iter().chain(slots).collect()
+}
+
+/// The delay of a line with all faults but its slots.
+pub(super) fn netem(line: &Line, seed: u64) -> tc::Netem {
+    let reorder = (!line.reorder.is_zero()).then(|| tc::Reorder {
+        probability: line.reorder.get(),
+        gap: 1,
+    });
+    let varies = !line.jitter.is_zero() || line.jitter_quantiles.is_some();
+    let in_order = varies && reorder.is_none();
+    let jitter = match &line.jitter_quantiles {
+        Some(quantiles) => Jitter::of(quantiles),
+        None => Jitter {
+            width_ns: line.jitter.as_nanos() as u64,
+            ..Jitter::default()
+        },
+    };
+    tc::Netem {
+        delay_ns: line.delay.as_nanos() as u64 + jitter.offset_ns,
+        jitter_ns: jitter.width_ns,
+        distribution: jitter.distribution,
+        limit_packets: Some(DELAY_LIMIT),
+        loss: netem_loss(line.loss),
+        reorder,
+        duplicate: line.duplicate.get(),
+        rate_bps: in_order.then_some(FAST),
+        seed: Some(seed),
+        ..tc::Netem::default()
+    }
+}
+
+/// Returns true if all packets of a line take the same time and none is lost by chance.
+pub(crate) fn is_pure(line: &Line) -> bool {
+    netem_loss(line.loss).is_none()
+        && line.jitter.is_zero()
+        && line.jitter_quantiles.is_none()
+        && line.slots.is_none()
+        && line.reorder.is_zero()
+        && line.duplicate.is_zero()
 }
 
 /// A varying delay as netem takes it.

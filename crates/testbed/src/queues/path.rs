@@ -1,30 +1,27 @@
 //! A direction of a path as one queueing discipline of the lab's kernel.
 
 use model::{
-    cell::{Buffer, Cell, Line, Loss, Queue},
+    cell::{Buffer, Cell, ETHERNET_HEADER, Line, Loss, Queue},
     net::Direction,
-    units::Rate,
+    units::{Bytes, Rate},
 };
-use sys::tc::{self, Handle, PathLimit, Qdisc};
+use sys::tc::{self, Handle, PathDelay, PathLimit, PathPolicer, Qdisc};
 
 use super::{
-    AttachedQueue, INNER_QUEUE, Timers, bucket,
-    delay::{netem_loss, netem_seed},
+    AttachedQueue, INNER_QUEUE, Timers,
+    delay::{is_pure, netem, netem_seed},
     discipline::{HOST_FIFO, cake, inner},
     root,
 };
 
-/// Returns true if `path` does all that a line does: not what varies the delay or the order of
-/// packets, and no policer.
+/// Returns true if `path` makes a line: one with a rate; a delay alone is one netem.
+///
+/// A chain's periodic loss is between the queue and the faults, where `path` has no place for an
+/// action, and its reordered packets do not wait for slots.
 pub(crate) fn serves(line: &Line) -> bool {
-    let varies = !line.jitter.is_zero()
-        || line.jitter_quantiles.is_some()
-        || line.slots.is_some()
-        || !line.reorder.is_zero()
-        || !line.duplicate.is_zero();
-    let loses = matches!(line.loss, Loss::Random(_) | Loss::GilbertElliott { .. });
-    let policed = line.queue == Queue::Policer || line.policer.is_some();
-    line.rate.is_some() && !policed && !varies && !(line.faults_first && loses)
+    let inside = matches!(line.loss, Loss::Every(_)) && !is_pure(line);
+    let passing = line.slots.is_some() && !line.reorder.is_zero();
+    line.rate.is_some() && !inside && !passing
 }
 
 /// The queues of a direction.
@@ -52,46 +49,89 @@ pub(crate) fn path_at(line: &Line, rate: Rate, mtu: u32) -> Vec<AttachedQueue> {
     queues
 }
 
-/// The handle of the queue in which packets wait.
-pub(crate) fn path_waiting(line: &Line) -> Handle {
+/// The handle of the queue in which packets wait; none for a policer, which only drops.
+pub(crate) fn path_waiting(line: &Line) -> Option<Handle> {
     match line.queue {
-        Queue::Fifo => super::ROOT_QUEUE,
-        _ => INNER_QUEUE,
+        Queue::Policer => None,
+        Queue::Fifo => Some(super::ROOT_QUEUE),
+        _ => Some(INNER_QUEUE),
     }
 }
 
 fn options(line: &Line, rate: Rate, mtu: u32, seed: Option<u64>) -> tc::Path {
-    let timers = Timers::Exact;
-    let own = line.peak.map(|peak| tc::TbfPeak {
-        rate_bps: peak.rate.bps(),
-        burst_bytes: bucket(peak.rate, mtu, timers),
-    });
-    let burst = line
-        .peak
-        .map(|peak| u32::try_from(peak.burst.0).unwrap_or(u32::MAX));
-    let bucket = tc::Bucket {
-        rate_bps: rate.bps(),
-        burst_bytes: burst.unwrap_or_else(|| bucket(rate, mtu, timers)),
-        peak: own,
-    };
-    let loss = netem_loss(line.loss);
+    let (policer, pure) = (policer(line, rate, mtu), is_pure(line));
+    // Segments are cut before they are policed, or lost one packet at a time.
+    let cut = policer.is_some() || line.faults_first && !pure;
     tc::Path {
-        bucket: (line.queue != Queue::Cake).then_some(bucket),
-        limit: limit(line.buffer),
-        delay_ns: u64::try_from(line.delay.as_nanos()).unwrap_or(u64::MAX),
-        // As in a chain: segments pass the delay uncut, unless losses come after the queue.
-        delay_first: loss.is_none(),
-        loss,
+        bucket: bucket(line, rate, mtu),
+        policer,
+        mtu_bytes: cut.then_some(mtu + ETHERNET_HEADER as u32),
+        limit: limit(line),
+        delay: delay(line),
+        // As in a chain: segments pass a delay uncut, unless its faults come after the queue.
+        delay_first: delay_first(line),
         seed,
     }
 }
 
-fn limit(buffer: Buffer) -> PathLimit {
-    match buffer {
+/// Returns true if the delay of a line is before its queue.
+pub(crate) fn delay_first(line: &Line) -> bool {
+    line.faults_first || is_pure(line)
+}
+
+/// The token bucket; cake has its own, and a policer only drops.
+fn bucket(line: &Line, rate: Rate, mtu: u32) -> Option<tc::Bucket> {
+    let one_packet = |rate| super::bucket(rate, mtu, Timers::Exact);
+    let peak = line.peak.map(|peak| tc::TbfPeak {
+        rate_bps: peak.rate.bps(),
+        burst_bytes: one_packet(peak.rate),
+    });
+    let burst = line.peak.map(|peak| bytes(peak.burst));
+    let bucket = tc::Bucket {
+        rate_bps: rate.bps(),
+        burst_bytes: burst.unwrap_or_else(|| one_packet(rate)),
+        peak,
+    };
+    (!matches!(line.queue, Queue::Cake | Queue::Policer)).then_some(bucket)
+}
+
+/// The policer in front of the queue, or in its place.
+fn policer(line: &Line, rate: Rate, mtu: u32) -> Option<PathPolicer> {
+    let own = line.policer.map(|policer| (policer.rate, policer.burst));
+    let alone = (line.queue == Queue::Policer).then(|| (rate, line.buffer.bytes(mtu)));
+    own.or(alone).map(|(rate, burst)| PathPolicer {
+        rate_bps: rate.bps(),
+        burst_bytes: bytes(burst),
+    })
+}
+
+/// The delay with its faults, by the numbers that netem has.
+fn delay(line: &Line) -> PathDelay {
+    let netem = netem(line, 0);
+    PathDelay {
+        delay_ns: netem.delay_ns,
+        jitter_ns: netem.jitter_ns,
+        distribution: netem.distribution,
+        spacing_bps: netem.rate_bps,
+        reorder: netem.reorder.map_or(0.0, |reorder| reorder.probability),
+        duplicate: netem.duplicate,
+        slot_ns: line.slots.map(|slot| slot.as_nanos() as u64),
+        loss: netem.loss,
+    }
+}
+
+fn limit(line: &Line) -> PathLimit {
+    match line.buffer {
+        // Its buffer is the burst: what it passes waits for nothing.
+        _ if line.queue == Queue::Policer => PathLimit::Bytes(u32::MAX),
         Buffer::Packets(n) => PathLimit::Packets(n),
         Buffer::Kernel => PathLimit::Packets(HOST_FIFO),
-        Buffer::Bytes(bytes) => PathLimit::Bytes(u32::try_from(bytes.0).unwrap_or(u32::MAX)),
+        Buffer::Bytes(size) => PathLimit::Bytes(bytes(size)),
     }
+}
+
+fn bytes(size: Bytes) -> u32 {
+    u32::try_from(size.0).unwrap_or(u32::MAX)
 }
 
 /// The queue in place of its own fifo.
