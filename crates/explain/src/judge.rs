@@ -215,8 +215,11 @@ fn severity(cause: &Cause, holds: &Confirmed) -> Severity {
     holds.severity.unwrap_or(cause.severity)
 }
 
-/// Orders findings by severity, then by the registry, in which causes that can imitate others come
-/// first.
+/// Confidence below which a finding is in doubt.
+const DOUBT: f64 = 0.9;
+
+/// Orders findings by severity, those in doubt after the others, then by the registry, in which
+/// causes that can imitate others come first.
 fn in_order(held: Vec<(&'static Cause, Place, Confirmed)>, view: View) -> Vec<(Finding, Strength)> {
     let codes: Vec<(&CauseCode, Place)> = held.iter().map(|(c, p, _)| (&c.code, *p)).collect();
     let mut findings: Vec<(Finding, Strength)> = held
@@ -227,7 +230,14 @@ fn in_order(held: Vec<(&'static Cause, Place, Confirmed)>, view: View) -> Vec<(F
         })
         .collect();
     // "Healthy" comes first if all others are only informational.
-    findings.sort_by_key(|(f, _)| (std::cmp::Reverse(f.severity), f.code != CauseCode::HEALTHY));
+    findings.sort_by_key(|(f, _)| {
+        let doubtful = f.confidence < DOUBT;
+        (
+            std::cmp::Reverse(f.severity),
+            f.code != CauseCode::HEALTHY,
+            doubtful,
+        )
+    });
     findings
 }
 

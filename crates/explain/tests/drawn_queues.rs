@@ -1,11 +1,11 @@
-//! Runs of drawn lab paths whose queue is short, with the quick plan: named after the wrong or
-//! missing finding.
+//! Runs of drawn lab paths whose queue is short, or adds little, with the quick plan: named after
+//! the wrong or missing finding.
 
 #![allow(clippy::unwrap_used)]
 
 mod common;
 
-use common::{DOWN, UP, findings, problems};
+use common::{DOWN, Found, UP, findings, problems};
 use model::remedy::Action;
 
 /// 300 Mbit/s, 160 ms, FIFOs of 9 and 15 ms: cubic loses 640 packets of its slow start, and reaches
@@ -65,4 +65,30 @@ fn a_queue_into_which_no_burst_fits_limits_hosts_with_bbr_as_well() {
     let findings = findings("short-queue-bbr-bursts");
     let found = problems(&findings);
     assert!(found.iter().any(|f| f.0 == "shallow-queue"), "{found:?}");
+}
+
+/// 63 Mbit/s, 20 ms, behind CoDel: TCP waits for its send buffer half of the time, in bursts that
+/// end before CoDel drops. "A queue on the path adds high delay", of a queue that is managed.
+#[test]
+fn what_a_send_buffer_allows_to_wait_is_no_deep_queue() {
+    let findings = findings("send-buffer-fills-codel-63m");
+    let deep = |f: &Found<'_>| f.0 == "bufferbloat-remote";
+    assert!(!problems(&findings).iter().any(deep), "{findings:#?}");
+}
+
+/// The same of 16 kB, which are 37 ms at 3 Mbit/s, where PIE does not drop.
+#[test]
+fn what_a_send_buffer_allows_to_wait_is_no_deep_queue_on_a_slow_line() {
+    let findings = findings("send-buffer-fills-pie-3m");
+    let deep = |f: &Found<'_>| f.0 == "bufferbloat-remote";
+    assert!(!problems(&findings).iter().any(deep), "{findings:#?}");
+}
+
+/// 25 Mbit/s, 548 ms, jitter of 5 % of that: the RTT under load is 49 ms higher, as late as the
+/// latest packets of the idle path. "A queue on the path adds high delay", both ways.
+#[test]
+fn packets_that_arrive_with_late_ones_wait_in_no_queue() {
+    let findings = findings("late-packets-25m-550ms");
+    let deep = |f: &Found<'_>| f.0 == "bufferbloat-remote";
+    assert!(!problems(&findings).iter().any(deep), "{findings:#?}");
 }

@@ -1,6 +1,6 @@
 //! Common parts of the bufferbloat rules.
 
-use super::{others::Others, time};
+use super::{limited::LIMITED, others::Others, percent, time};
 use crate::{
     cause::Need,
     verdict::{Verdict, ruled_out, undecided},
@@ -31,6 +31,13 @@ const MIN_PACKETS: f64 = 3.5;
 /// rounded up to an even number, and two more while it probes (`bbr_quantization_budget`,
 /// net/ipv4/tcp_bbr.c, Linux 7.2).
 const MIN_PACKETS_BBR: f64 = 12.0;
+
+/// Rise of the median under load that a varying delay alone explains, as a multiple of the idle
+/// variation (the 95th percentile less the median): where packets keep their order, each of many
+/// arrives no earlier than the latest before it. The largest delay is 1.1 variations above the
+/// median where delays are uniform; the largest of 10 to 30 is 0.9 to 1.2 above it where they are
+/// normal.
+const LATE: f64 = 1.25;
 
 /// Share of datagrams lost above the capacity from which the queue was full.
 const OVERFLOWS: f64 = 0.05;
@@ -97,6 +104,11 @@ pub(super) fn of(dir: &DirectionView) -> Result<Bloat, Verdict> {
             most = time(most)
         )));
     }
+    if added_us <= ACT_US
+        && let Some(other) = may_be_no_queue(dir, &load, added_us)
+    {
+        return Err(other);
+    }
     if dir
         .view
         .idle_rise_us()
@@ -111,6 +123,33 @@ pub(super) fn of(dir: &DirectionView) -> Result<Bloat, Verdict> {
         idle,
         calm_us,
         added_us,
+    })
+}
+
+/// The verdict where something else than a long queue may add so little delay.
+fn may_be_no_queue(dir: &DirectionView, load: &Load, added_us: f64) -> Option<Verdict> {
+    let varies = dir.view.idle().and_then(|idle| idle.variation_us());
+    if let Some(varies) = varies.filter(|varies| added_us <= LATE * varies) {
+        return Some(undecided(
+            text!(
+                "the RTT rises by {added} under TCP load, and the idle one varies by {varies}: the many packets of a load arrive with the late ones before them",
+                added = time(added_us),
+                varies = time(varies)
+            ),
+            text!("the same plan when the delay of the path does not vary"),
+        ));
+    }
+    let share = |limited: Option<f64>| limited.unwrap_or(0.0);
+    let limited = share(load.rwnd_limited).max(share(load.sndbuf_limited));
+    (limited > LIMITED && load.retransmits == Some(0.0)).then(|| {
+        undecided(
+            text!(
+                "the RTT rises by {added} under TCP load, which a window limits for {share} of the time: what it allows waits, and whether the queue would hold more is not known",
+                added = time(added_us),
+                share = percent(limited)
+            ),
+            text!("the same load with larger socket buffers"),
+        )
     })
 }
 
