@@ -92,3 +92,15 @@ fn packets_that_arrive_with_late_ones_wait_in_no_queue() {
     let deep = |f: &Found<'_>| f.0 == "bufferbloat-remote";
     assert!(!problems(&findings).iter().any(deep), "{findings:#?}");
 }
+
+/// 1.4 Mbit/s, 0.3 ms, behind CoDel: 33 ms, which are under four packets. "A queue on the path adds
+/// high delay".
+#[test]
+fn the_packets_of_the_smallest_window_are_no_deep_queue() {
+    let found = findings("codel-1m-four-packets");
+    assert_eq!(problems(&found), []);
+    // Those of Reno on 1 Mbit/s.
+    let found = findings("codel-1m-reno");
+    let deep = |f: &Found<'_>| f.0 == "bufferbloat-remote";
+    assert!(!problems(&found).iter().any(deep), "{found:#?}");
+}

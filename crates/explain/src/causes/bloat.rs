@@ -26,6 +26,10 @@ pub(super) const ACT_US: f64 = 60_000.0;
 /// retransmit repair it (RFC 5681 sections 3.1 and 3.2). On a line of 256 kbit/s each takes 47 ms.
 const MIN_PACKETS: f64 = 3.5;
 
+/// The same on a path that holds no packet itself: limited transmit sends two more before the fast
+/// retransmit (RFC 3042), which makes seven. Tolerated as far as it requires no action.
+const MIN_SHORT_PACKETS: f64 = 4.5;
+
 /// The same of BBR, which keeps more in flight on a path that holds little more than a packet,
 /// whatever the queue drops: twice that, which is three packets, and three bursts of two segments,
 /// rounded up to an even number, and two more while it probes (`bbr_quantization_budget`,
@@ -69,8 +73,15 @@ fn min_packets(dir: &DirectionView, load: &Load) -> f64 {
     };
     match load.cc.as_str() {
         "bbr" if !dir.single_loads().iter().any(fills) => MIN_PACKETS_BBR,
-        _ => MIN_PACKETS,
+        _ => MIN_PACKETS.max(short_packets(dir, load).unwrap_or(0.0)),
     }
+}
+
+/// Packets of [`MIN_SHORT_PACKETS`] that the path does not hold, as far as they are tolerated.
+fn short_packets(dir: &DirectionView, load: &Load) -> Option<f64> {
+    let each_us = packet_us(dir, load)?;
+    let held = dir.view.base_us()? / each_us;
+    Some((MIN_SHORT_PACKETS - held).min(ACT_US / each_us))
 }
 
 /// A load that adds delay.
@@ -161,10 +172,15 @@ pub(super) fn fine_us(dir: &DirectionView, load: &Load) -> f64 {
 
 /// The delay of that many packets of a load, if it is perceptible, µs.
 fn tolerated_us(dir: &DirectionView, load: &Load, packets: f64) -> f64 {
+    let least = packet_us(dir, load);
+    least.map_or(WARN_US, |us| WARN_US.max(packets * us))
+}
+
+/// Time of a packet of a load on the line, µs.
+fn packet_us(dir: &DirectionView, load: &Load) -> Option<f64> {
     let packet = load.mss_bytes() + f64::from(dir.view.family.tcp_headers());
-    let each_s = |bps: f64| models::drain_s(packet, bps);
-    let least = dir.carried_bps().filter(|bps| *bps > 0.0).map(each_s);
-    least.map_or(WARN_US, |s| WARN_US.max(packets * s * 1e6))
+    let carried = dir.carried_bps().filter(|bps| *bps > 0.0)?;
+    Some(models::drain_s(packet, carried) * 1e6)
 }
 
 /// The verdict if a queue that others fill, before the load as well, is not this direction's.
