@@ -2,7 +2,7 @@
 
 use analysis::{
     models,
-    view::{DirectionView, Load, Overflow, Taken},
+    view::{DirectionView, Load, Overflow, Sweep, Taken},
 };
 
 use model::text;
@@ -32,6 +32,9 @@ const EVENTS: usize = 2;
 const STARVES: f64 = 0.7;
 /// Share of the bottleneck's rate from which what others take of a full queue is not chance.
 const TAKEN: f64 = 0.2;
+/// Variation of the spacing of datagrams, as a share of the time of a full packet at the
+/// bottleneck, below which no packets of others are between them.
+const EVEN: f64 = 0.1;
 /// UDP loss below the capacity from which the datagrams of others are the reason, where these
 /// arrive unevenly and the idle round trip does not vary by chance. Of the 36 directions of draws
 /// 1002 to 1004 (docs/drawn.md) with such loss and spacing 35 had others; the 36th had jitter.
@@ -74,11 +77,26 @@ fn only(dir: &DirectionView, load: &Load) -> bool {
     starves && !brief::is(dir, load) && back.default_load().is_some_and(|l| fills(&l))
 }
 
-/// What others take of this direction's queue, where overload shows that there is one.
+/// What others take of this direction's queue, where overload shows that there is one. As much more
+/// passes a shaper's or a policer's bucket in a short overload; but then no packets of others are
+/// between the datagrams of a slower step.
 fn taken(dir: &DirectionView) -> Option<Taken> {
     depth_us(dir, dir.full_us()?)?;
-    let taken = dir.sweep()?.taken()?;
+    let sweep = dir.sweep()?;
+    if passes_alone(&sweep) == Some(true) {
+        return None;
+    }
+    let taken = sweep.taken()?;
     (taken.share >= TAKEN).then_some(taken)
+}
+
+/// Returns whether the datagrams of the fastest step below the capacity arrive as evenly as they
+/// were sent. It has the most of them, and they meet the most packets of others; those of short,
+/// slow steps also vary by the clocks of hosts.
+fn passes_alone(sweep: &Sweep) -> Option<bool> {
+    let below = sweep.steps.iter().filter(|s| sweep.leaves_room(&s.udp));
+    let fastest = below.max_by(|a, b| a.udp.sent_bps.total_cmp(&b.udp.sent_bps))?;
+    Some(fastest.udp.jitter_us? < EVEN * models::packet_us(sweep.capacity_bps))
 }
 
 /// Share of the datagrams below the capacity that is lost between those of others.
