@@ -39,7 +39,7 @@ EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null ||
 # Bytes: 6 MB, of which the changes of a host (tune) take 1.1 on x86-64, 0.9 on ARM64, and the watch
 # 0.4 and 0.3.
 AGENT_LIMIT := 6000000
-SCRIPTS := .ci/run $(wildcard scripts/* packaging/debian/p* packaging/openwrt/p* crates/package/tests/*.sh bench/atlas bench/run bench/images bench/cost bench/history bench/slurm bench/cache)
+SCRIPTS := .ci/run $(wildcard scripts/* packaging/debian/p* packaging/openwrt/p* crates/package/tests/*.sh bench/atlas bench/run bench/images bench/cost bench/history bench/slurm bench/cache $(addprefix bench/cache-nfs/,run server client rows))
 
 # If rustup has just been installed, its folder is not in the caller's PATH yet.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)

@@ -259,9 +259,10 @@ fn page(port: u16, name: &str) -> std::io::Result<String> {
     Ok(body.to_owned())
 }
 
-/// A far end that hangs: its kernel accepts connections, and nobody answers them.
+/// A far end that hangs: its kernel accepts connections, and nobody answers them. Of all tests here it
+/// waits longest, and by its name it starts first.
 #[test]
-fn probes_fail_while_the_far_end_hangs_and_return_with_it() {
+fn a_far_end_that_hangs_fails_probes_until_it_returns() {
     let folder = tempfile::tempdir().expect("a folder");
     let key = folder.path().join("key");
     let server = Server::start(pathtwin(), &key, &[]);
