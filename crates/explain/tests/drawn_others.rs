@@ -132,3 +132,18 @@ fn what_a_policers_bucket_lets_pass_is_no_other_traffic() {
     let found = problems(&findings);
     assert!(!found.iter().any(|f| f.0 == "shared-line"), "{found:?}");
 }
+
+/// 161 Mbit/s, 1.4 ms, a deep queue up, which others fill, too: a queue down was found as well, with
+/// 74 %, and came first.
+#[test]
+fn a_finding_in_doubt_comes_after_one_that_is_sure() {
+    let findings = findings("full-upload-beside-others-161m");
+    let found = problems(&findings);
+    let queue = "bufferbloat-remote";
+    assert_eq!(found, [(queue, UP), (queue, DOWN)]);
+    let sure: Vec<bool> = findings.findings[..2]
+        .iter()
+        .map(|f| f.confidence >= 0.9)
+        .collect();
+    assert_eq!(sure, [true, false]);
+}
