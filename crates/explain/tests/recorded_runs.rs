@@ -116,15 +116,18 @@ fn packets_that_only_bbr_loses_in_its_own_queue_do_not_explain_cubic() {
     }
 }
 
-/// Shapers of 50 Mbit/s down and 10 up, BoringTun: the bucket of 12 kB lets 3 % more pass in 0.3 s
-/// than in 1.5 s, of datagrams sent faster. "Other traffic takes part of the line, up".
+/// Shapers of 50 and 10 Mbit/s, BoringTun: the bucket of 12 kB lets 3 % more pass in 0.3 s than in
+/// 1.5 s, of datagrams sent faster. "Other traffic takes part of the line", up, and down on a host
+/// with busy processors, where datagrams do not arrive evenly.
 #[test]
 fn what_a_shapers_bucket_lets_pass_is_no_other_traffic() {
-    let findings = findings("tbf-bucket-10m-boringtun");
-    let loud: Vec<_> = findings
-        .findings
-        .iter()
-        .filter(|f| f.severity > Severity::Info)
-        .collect();
-    assert!(loud.is_empty(), "{loud:#?}");
+    for run in ["tbf-bucket-10m-boringtun", "tbf-bucket-10m-busy-host"] {
+        let findings = findings(run);
+        let loud: Vec<_> = findings
+            .findings
+            .iter()
+            .filter(|f| f.severity >= Severity::Medium)
+            .collect();
+        assert!(loud.is_empty(), "{run}: {loud:#?}");
+    }
 }

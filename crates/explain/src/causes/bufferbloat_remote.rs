@@ -61,6 +61,9 @@ fn test(dir: &DirectionView) -> Verdict {
         Ok(bloat) => bloat,
         Err(verdict) => return verdict,
     };
+    if let Some(other) = bloat.may_be_no_queue(dir) {
+        return other;
+    }
     let (load, idle, added) = (&bloat.load, &bloat.idle, bloat.added_us);
     let calm = bloat.calm_us;
     let loaded = calm + added;

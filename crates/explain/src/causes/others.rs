@@ -35,6 +35,9 @@ const TAKEN: f64 = 0.2;
 /// Variation of the spacing of datagrams, as a share of the time of a full packet at the
 /// bottleneck, below which no packets of others are between them.
 const EVEN: f64 = 0.1;
+/// What passes in a short overload beyond the rate of a long one, bytes, up to which a bucket of
+/// tokens explains it: shapers of lines let some ten to forty packets pass at once.
+const BUCKET: f64 = 64_000.0;
 /// UDP loss below the capacity from which the datagrams of others are the reason, where these
 /// arrive unevenly and the idle round trip does not vary by chance. Of the 36 directions of draws
 /// 1002 to 1004 (docs/drawn.md) with such loss and spacing 35 had others; the 36th had jitter.
@@ -78,12 +81,13 @@ fn only(dir: &DirectionView, load: &Load) -> bool {
 }
 
 /// What others take of this direction's queue, where overload shows that there is one. As much more
-/// passes a shaper's or a policer's bucket in a short overload; but then no packets of others are
-/// between the datagrams of a slower step.
-fn taken(dir: &DirectionView) -> Option<Taken> {
+/// passes a shaper's or a policer's bucket in a short overload: up to the size of one it takes an
+/// `other` sign of them, and packets of theirs between the datagrams of a slower step.
+fn taken(dir: &DirectionView, other: bool) -> Option<Taken> {
     depth_us(dir, dir.full_us()?)?;
     let sweep = dir.sweep()?;
-    if passes_alone(&sweep) == Some(true) {
+    let bucket = sweep.burst().is_some_and(|burst| burst.bytes <= BUCKET);
+    if bucket && (!other || passes_alone(&sweep) == Some(true)) {
         return None;
     }
     let taken = sweep.taken()?;
@@ -208,11 +212,11 @@ impl Others {
         let loaded_us = stands().filter(|_| acknowledgements < ACKNOWLEDGEMENTS);
         let events = dir.steady(load).map(|s| s.events_us).unwrap_or_default();
         let empty = half_full_us(dir).unwrap_or(f64::INFINITY);
-        Self {
+        let seen = Self {
             idle_us: dir.view.idle_rise_us(),
             loaded_us,
             overflow: dir.overflow_below(),
-            taken: taken(dir),
+            taken: None,
             lossy: lossy(dir),
             even: dir.arrives_evenly() == Some(true),
             only: only(dir, load),
@@ -220,7 +224,10 @@ impl Others {
                 events.iter().filter(|us| **us > empty).count(),
                 events.len(),
             ],
-        }
+        };
+        let other = seen.wait() || seen.lose() || seen.overflow.is_some() || seen.lossy.is_some();
+        let taken = taken(dir, other);
+        Self { taken, ..seen }
     }
 
     /// Returns true if there is a standing queue that the load does not fill.
