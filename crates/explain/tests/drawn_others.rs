@@ -124,8 +124,8 @@ fn a_line_that_tcp_fills_beside_others_is_shared() {
     assert_eq!(problems(&findings)[0], ("shared-line", UP), "{findings:#?}");
 }
 
-/// A policer of 1.6 Mbit/s up: its bucket of 15 kB lets 19 % more pass in a short, fast step than in
-/// a slower one of 2.3 s. "They take 33.8 % of the line".
+/// A policer of 1.6 Mbit/s up: its bucket of 15 kB lets 19 % more pass in a short, fast step than
+/// in a slower one of 2.3 s. "They take 33.8 % of the line".
 #[test]
 fn what_a_policers_bucket_lets_pass_is_no_other_traffic() {
     let findings = findings("policer-bucket-1600k");
@@ -133,8 +133,8 @@ fn what_a_policers_bucket_lets_pass_is_no_other_traffic() {
     assert!(!found.iter().any(|f| f.0 == "shared-line"), "{found:?}");
 }
 
-/// 161 Mbit/s, 1.4 ms, a deep queue up, which others fill, too: a queue down was found as well, with
-/// 74 %, and came first.
+/// 161 Mbit/s, 1.4 ms, a deep queue up, which others fill, too: a queue down was found as well,
+/// with 74 %, and came first.
 #[test]
 fn a_finding_in_doubt_comes_after_one_that_is_sure() {
     let findings = findings("full-upload-beside-others-161m");

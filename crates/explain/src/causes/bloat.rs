@@ -40,8 +40,8 @@ const MIN_PACKETS_BBR: f64 = 12.0;
 /// Rise of the median under load that a varying delay alone explains, as a multiple of the idle
 /// variation (the 95th percentile less the median): where packets keep their order, each of many
 /// arrives no earlier than the latest before it. The largest delay is 1.1 variations above the
-/// median where one direction's is uniform, and 1.5 where both are; of normal ones the largest of 10
-/// to 30 is 0.9 to 1.2 above it.
+/// median where one direction's is uniform, and 1.5 where both are; of normal ones the largest of
+/// 10 to 30 is 0.9 to 1.2 above it.
 const LATE: f64 = 1.5;
 
 /// Share of datagrams lost above the capacity from which the queue was full.
@@ -78,8 +78,8 @@ fn min_packets(dir: &DirectionView, load: &Load) -> f64 {
     }
 }
 
-/// The same of a congestion control that slows down at losses: [`MIN_PACKETS`], or what the path does
-/// not hold of [`MIN_SHORT_PACKETS`], in tenths.
+/// The same of a congestion control that slows down at losses: [`MIN_PACKETS`], or what the path
+/// does not hold of [`MIN_SHORT_PACKETS`], in tenths.
 fn few_packets(dir: &DirectionView, load: &Load) -> f64 {
     let short = || {
         let each_us = packet_us(dir, load)?;

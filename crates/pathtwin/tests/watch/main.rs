@@ -259,8 +259,8 @@ fn page(port: u16, name: &str) -> std::io::Result<String> {
     Ok(body.to_owned())
 }
 
-/// A far end that hangs: its kernel accepts connections, and nobody answers them. Of all tests here it
-/// waits longest, and by its name it starts first.
+/// A far end that hangs: its kernel accepts connections, and nobody answers them. Of all tests here
+/// it waits longest, and by its name it starts first.
 #[test]
 fn a_far_end_that_hangs_fails_probes_until_it_returns() {
     let folder = tempfile::tempdir().expect("a folder");
