@@ -1,6 +1,6 @@
 //! Evaluation of all causes, and the order of the findings.
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use analysis::view::View;
 use model::{
@@ -230,14 +230,9 @@ fn in_order(held: Vec<(&'static Cause, Place, Confirmed)>, view: View) -> Vec<(F
         })
         .collect();
     // "Healthy" comes first if all others are only informational.
-    findings.sort_by_key(|(f, _)| {
-        let doubtful = f.confidence < DOUBT;
-        (
-            std::cmp::Reverse(f.severity),
-            f.code != CauseCode::HEALTHY,
-            doubtful,
-        )
-    });
+    let doubtful = |f: &Finding| f.confidence < DOUBT;
+    let is_problem = |f: &Finding| f.code != CauseCode::HEALTHY;
+    findings.sort_by_key(|(f, _)| (Reverse(f.severity), is_problem(f), doubtful(f)));
     findings
 }
 

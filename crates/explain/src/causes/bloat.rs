@@ -1,6 +1,6 @@
 //! Common parts of the bufferbloat rules.
 
-use super::{limited::LIMITED, others::Others, percent, time};
+use super::{limited, others::Others, percent, time};
 use crate::{
     cause::Need,
     verdict::{Verdict, ruled_out, undecided},
@@ -230,9 +230,8 @@ impl Bloat {
     /// The verdict where a window of the hosts limits a load that loses nothing: what it allows
     /// waits, behind queue management, too, which drops only what waits for long.
     fn by_window(&self) -> Option<Verdict> {
-        let share = |limited: Option<f64>| limited.unwrap_or(0.0);
-        let limited = share(self.load.rwnd_limited).max(share(self.load.sndbuf_limited));
-        (limited > LIMITED && self.load.retransmits == Some(0.0)).then(|| {
+        let limited = limited::window_share(&self.load);
+        (limited > limited::LIMITED && self.load.retransmits == Some(0.0)).then(|| {
             undecided(
                 text!(
                     "the RTT rises by {added} under TCP load; the send buffer or the receive window limits the sender for {share} of its busy time, and nothing is lost: this may be what the window allows, and not the depth of the queue",

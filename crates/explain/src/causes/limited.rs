@@ -23,6 +23,13 @@ pub(super) const LIMITED: f64 = 0.15;
 /// Ratio of bytes in flight to the path's BDP above which the path is the limit.
 pub(super) const QUEUES: f64 = 1.3;
 
+/// Share of the busy time in which a window limits a load: the receiver's, or the send buffer. 0
+/// where the kernel does not report it.
+pub(super) fn window_share(load: &Load) -> f64 {
+    let share = |limited: Option<f64>| limited.unwrap_or(0.0);
+    share(load.rwnd_limited).max(share(load.sndbuf_limited))
+}
+
 /// A load limited by one of its hosts.
 pub(super) struct Limited {
     /// The load.

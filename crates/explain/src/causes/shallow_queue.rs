@@ -18,8 +18,8 @@ use self::{
     signs::{MANAGED_US, few_wait, losses, rise_us},
 };
 use super::{
-    FULL, bbr_may_help, below_capacity, bytes, least_gain, percent, random_loss::exceeds, rate,
-    time, whole,
+    FULL, bbr_may_help, below_capacity, bytes, least_gain, limited, percent, random_loss::exceeds,
+    rate, time, whole,
 };
 use crate::{
     bound,
@@ -209,8 +209,7 @@ fn other_reason(dir: &DirectionView, load: &Load, sweep: &Sweep) -> Option<Verdi
             capacity = rate(sweep.capacity_bps)
         )));
     }
-    let share = |limited: Option<f64>| limited.unwrap_or(0.0);
-    let limited = share(load.rwnd_limited).max(share(load.sndbuf_limited));
+    let limited = limited::window_share(load);
     if limited >= LIMITED {
         return Some(ruled_out(text!(
             "a window limits TCP for {share} of the time",
