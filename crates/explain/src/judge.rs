@@ -221,31 +221,42 @@ const DOUBT: f64 = 0.9;
 /// Orders findings by severity, those in doubt after the others, then by the registry, in which
 /// causes that can imitate others come first.
 fn in_order(held: Vec<(&'static Cause, Place, Confirmed)>, view: View) -> Vec<(Finding, Strength)> {
-    let codes: Vec<(&CauseCode, Place)> = held.iter().map(|(c, p, _)| (&c.code, *p)).collect();
     let mut findings: Vec<(Finding, Strength)> = held
         .into_iter()
         .map(|(cause, place, holds)| {
             let strength = holds.strength;
-            (finding(cause, place, holds, &codes, view), strength)
+            (finding(cause, place, holds, view), strength)
         })
         .collect();
     // "Healthy" comes first if all others are only informational.
     let doubtful = |f: &Finding| f.confidence < DOUBT;
     let is_problem = |f: &Finding| f.code != CauseCode::HEALTHY;
     findings.sort_by_key(|(f, _)| (Reverse(f.severity), is_problem(f), doubtful(f)));
+    for at in 1..findings.len() {
+        let (above, below) = findings.split_at_mut(at);
+        let (this, _) = &mut below[0];
+        this.after = repaired_before(this, above.iter().map(|(finding, _)| finding));
+    }
     findings
 }
 
-fn finding(
-    cause: &Cause,
-    place: Place,
-    holds: Confirmed,
-    others: &[(&CauseCode, Place)],
-    view: View,
-) -> Finding {
-    let before = |(code, at): &&(&CauseCode, Place)| {
-        **code != cause.code && overlap(*at, place) && rank(code) < rank(&cause.code)
+/// Codes of the findings listed above another one that call for a repair and may explain it.
+fn repaired_before<'a>(
+    this: &Finding,
+    above: impl Iterator<Item = &'a Finding>,
+) -> Vec<CauseCode> {
+    let explains = |f: &&Finding| {
+        f.severity > Severity::Info
+            && f.code != this.code
+            && overlap(f.place, this.place)
+            && rank(&f.code) < rank(&this.code)
     };
+    let mut codes: Vec<CauseCode> = above.filter(explains).map(|f| f.code.clone()).collect();
+    codes.dedup();
+    codes
+}
+
+fn finding(cause: &Cause, place: Place, holds: Confirmed, view: View) -> Finding {
     let on = match cause.remedy.on {
         On::Sender => place.direction.map(Side::sends),
         On::Receiver => place.direction.map(Side::receives),
@@ -265,11 +276,7 @@ fn finding(
         text: holds.text,
         evidence: holds.evidence,
         remedies: remedies(cause, on, &Scope::of(view, place)),
-        after: others
-            .iter()
-            .filter(before)
-            .map(|(code, _)| (*code).clone())
-            .collect(),
+        after: Vec::new(),
         settle: holds.settle,
     }
 }

@@ -2,9 +2,15 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::findings;
 use corpus::compose::{Line, Machine, Scene, Tunnel, run};
 use explain::judge;
-use model::{findings::Findings, run::Run};
+use model::{
+    findings::{Finding, Findings, Severity},
+    run::Run,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -46,6 +52,13 @@ fn well_formed(findings: &Findings) {
             "{}",
             finding.code
         );
+    }
+    for (at, finding) in findings.findings.iter().enumerate() {
+        let above = &findings.findings[..at];
+        for first in &finding.after {
+            let repaired = |f: &Finding| f.code == *first && f.severity > Severity::Info;
+            assert!(above.iter().any(repaired), "{} after {first}", finding.code);
+        }
     }
     let text = serde_json::to_vec(findings).unwrap();
     assert!(!text.is_empty());
@@ -101,4 +114,13 @@ proptest! {
         let damaged: Run = serde_json::from_value(document).unwrap();
         well_formed(&judge(&damaged));
     }
+}
+
+/// "Check first: policer" stood above the policer, which cost nothing and had no repair.
+#[test]
+fn what_is_checked_first_is_listed_above_and_calls_for_a_repair() {
+    let all: Vec<Findings> = common::names().iter().map(|name| findings(name)).collect();
+    all.iter().for_each(well_formed);
+    let has_one = |f: &Findings| f.findings.iter().any(|f| !f.after.is_empty());
+    assert!(all.iter().any(has_one));
 }

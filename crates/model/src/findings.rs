@@ -114,7 +114,7 @@ pub struct Finding {
     pub evidence: Vec<EvidenceItem>,
     /// Remedies, most effective first.
     pub remedies: Vec<Remedy>,
-    /// Codes of findings that could explain this one and should be fixed first.
+    /// Codes of findings listed above this one that could explain it and should be fixed first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<CauseCode>,
     /// Measurement that would confirm or refute it.

@@ -179,7 +179,8 @@ fn evidence(load: &Load, others: &Others) -> (bool, Vec<EvidenceItem>) {
     if let Some(rise) = others.idle_us {
         list.push(
             figure(text!("idle RTT above the smallest of all"), Value::Us(rise))
-                .bound(text!("no queue")),
+                .bound(text!("no queue"))
+                .decisive(),
         );
     }
     if let Some(rise) = others.loaded_us {

@@ -18,6 +18,16 @@ pub fn findings(name: &str) -> Findings {
     explain::judge(&run)
 }
 
+/// The names of all recorded Runs.
+pub fn names() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs");
+    let files = std::fs::read_dir(folder).unwrap();
+    let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    files
+        .filter_map(|file| Some(file.strip_suffix(".json.zst")?.to_owned()))
+        .collect()
+}
+
 /// Cause and direction of a finding that asserts a problem.
 pub type Found<'a> = (&'a str, Option<Direction>);
 
