@@ -312,7 +312,9 @@ fn is_left(error: &Value) -> bool {
 }
 
 fn chromium() -> PathBuf {
-    // Debian's script of that name only adds settings of the system's.
+    // Debian's script of that name only adds settings of the system's. Set-up downloads one only
+    // where none of the system's works: Ubuntu's package of one is a script that does not without
+    // its snap.
     let places = [
         "/usr/lib/chromium/chromium",
         "/usr/bin/chromium",
@@ -322,8 +324,8 @@ fn chromium() -> PathBuf {
     let named = std::env::var_os("PATHTWIN_CHROMIUM").map(PathBuf::from);
     let found = named
         .into_iter()
-        .chain(places.map(PathBuf::from))
         .chain([cache("chromium-153.0.0/chromium")])
+        .chain(places.map(PathBuf::from))
         .find(|p| p.exists());
     found.unwrap_or_else(|| panic!("no chromium here: {REMEDY}, or name one in PATHTWIN_CHROMIUM"))
 }
