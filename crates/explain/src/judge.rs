@@ -241,10 +241,7 @@ fn in_order(held: Vec<(&'static Cause, Place, Confirmed)>, view: View) -> Vec<(F
 }
 
 /// Codes of the findings listed above another one that call for a repair and may explain it.
-fn repaired_before<'a>(
-    this: &Finding,
-    above: impl Iterator<Item = &'a Finding>,
-) -> Vec<CauseCode> {
+fn repaired_before<'a>(this: &Finding, above: impl Iterator<Item = &'a Finding>) -> Vec<CauseCode> {
     let explains = |f: &&Finding| {
         f.severity > Severity::Info
             && f.code != this.code
