@@ -248,8 +248,13 @@ fn repaired_before<'a>(this: &Finding, above: impl Iterator<Item = &'a Finding>)
             && overlap(f.place, this.place)
             && rank(&f.code) < rank(&this.code)
     };
-    let mut codes: Vec<CauseCode> = above.filter(explains).map(|f| f.code.clone()).collect();
-    codes.dedup();
+    let mut codes = Vec::new();
+    for finding in above.filter(explains) {
+        // One cause may be found in both directions, with others between.
+        if !codes.contains(&finding.code) {
+            codes.push(finding.code.clone());
+        }
+    }
     codes
 }
 

@@ -55,7 +55,8 @@ fn well_formed(findings: &Findings) {
     }
     for (at, finding) in findings.findings.iter().enumerate() {
         let above = &findings.findings[..at];
-        for first in &finding.after {
+        for (nth, first) in finding.after.iter().enumerate() {
+            assert!(!finding.after[..nth].contains(first), "{first} twice");
             let repaired = |f: &Finding| f.code == *first && f.severity > Severity::Info;
             assert!(above.iter().any(repaired), "{} after {first}", finding.code);
         }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, unreachable_pub, dead_code)]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::{
     findings::{Findings, Severity},
@@ -10,18 +10,20 @@ use model::{
     run::Run,
 };
 
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs")
+}
+
 /// The findings of a recorded Run, by its name.
 pub fn findings(name: &str) -> Findings {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs");
-    let packed = std::fs::read(folder.join(format!("{name}.json.zst"))).unwrap();
+    let packed = std::fs::read(folder().join(format!("{name}.json.zst"))).unwrap();
     let run = Run::parse(&zstd::decode_all(packed.as_slice()).unwrap()).unwrap();
     explain::judge(&run)
 }
 
 /// The names of all recorded Runs.
 pub fn names() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs");
-    let files = std::fs::read_dir(folder).unwrap();
+    let files = std::fs::read_dir(folder()).unwrap();
     let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     files
         .filter_map(|file| Some(file.strip_suffix(".json.zst")?.to_owned()))

@@ -312,9 +312,8 @@ fn is_left(error: &Value) -> bool {
 }
 
 fn chromium() -> PathBuf {
-    // Debian's script of that name only adds settings of the system's. Set-up downloads one only
-    // where none of the system's works: Ubuntu's package of one is a script that does not without
-    // its snap.
+    // Set-up downloads one only where none of the system's works. Debian's script in /usr/bin only
+    // adds settings to the program in /usr/lib; Ubuntu's fails without its snap.
     let places = [
         "/usr/lib/chromium/chromium",
         "/usr/bin/chromium",
