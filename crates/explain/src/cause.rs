@@ -140,9 +140,9 @@ impl Need {
     pub fn settle(self) -> Text {
         match self {
             Self::Idle => text!("a plan with the step `idle`"),
-            Self::Tcp => text!("a plan with a `tcp` step in this direction"),
+            Self::Tcp => text!("a plan with a `tcp` step in each direction"),
             Self::LoadedProbes => text!("a plan with `probe_ms`"),
-            Self::Sweep => text!("a plan with a `udp_sweep` step in this direction"),
+            Self::Sweep => text!("a plan with a `udp_sweep` step in each direction"),
             Self::Below => {
                 text!(
                     "the same plan with the far end's underlay address in addition to the tunnel's"

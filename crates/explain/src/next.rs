@@ -45,12 +45,16 @@ pub(crate) fn measurement(open: &[CannotTell]) -> Option<(Text, usize)> {
     Some(((*settle).clone(), *decides))
 }
 
-/// The next longer plan between the same hosts.
+/// The next longer plan between the same hosts; the same one if the run ended before it was done.
 fn longer(run: &Run) -> Option<Preset> {
     let one_host = View::new(run).is_some_and(|view| view.host(Side::Near).is_both_ends());
     let is_on_hosts = !run.lab && !run.layers.is_empty() && !one_host;
     let plan = run.plan.name.parse::<Preset>().ok()?;
-    plan.longer().filter(|_| is_on_hosts)
+    let wanted = match run.cut_short {
+        Some(_) => Some(plan),
+        None => plan.longer(),
+    };
+    wanted.filter(|_| is_on_hosts)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The access key: its file, and its sources.
 
 use std::{
+    ffi::OsString,
     io::{self, Read},
     path::{Path, PathBuf},
 };
@@ -90,9 +91,19 @@ impl KeyError {
 
 /// The user's key file, by the XDG base directories; `None` if there is no home.
 pub fn default_file() -> Option<PathBuf> {
-    let folder = std::env::var_os("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")))?;
+    file_of_user(
+        std::env::var_os("XDG_CONFIG_HOME"),
+        std::env::var_os("HOME"),
+    )
+}
+
+/// A relative path is ignored, and so is an empty one (XDG Base Directory Specification 0.8): the
+/// key would be in whatever folder is the current one.
+fn file_of_user(xdg_config_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+    let folder = xdg_config_home
+        .and_then(absolute)
+        .or_else(|| Some(home.and_then(absolute)?.join(".config")))?;
     Some(folder.join("pathtwin").join("key"))
 }
 
@@ -248,6 +259,22 @@ mod tests {
         assert_eq!(of_server(Some(&file)).unwrap(), (key.clone(), None));
         let client = of_client(file.to_str(), io::empty()).unwrap();
         assert!(client.key == key && !client.on_command_line);
+    }
+
+    /// Bug: with an empty XDG_CONFIG_HOME, keys were written to `pathtwin/keys` in the current
+    /// folder.
+    #[test]
+    fn an_empty_or_relative_folder_is_as_if_it_were_not_set() {
+        let of = |config: Option<&str>, home: Option<&str>| {
+            file_of_user(config.map(OsString::from), home.map(OsString::from))
+        };
+        let usual = Some(PathBuf::from("/home/u/.config/pathtwin/key"));
+        for config in [None, Some(""), Some("config")] {
+            assert_eq!(of(config, Some("/home/u")), usual);
+            assert_eq!(of(config, Some("")), None);
+        }
+        let set = of(Some("/etc/u"), Some("/home/u"));
+        assert_eq!(set, Some(PathBuf::from("/etc/u/pathtwin/key")));
     }
 
     #[test]

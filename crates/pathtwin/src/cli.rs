@@ -58,8 +58,9 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure a path: against `pathtwin serve`, an iperf3 server, or between the ends of a lab
-    /// path
+    /// Measure a path to a host, and name what limits it
+    ///
+    /// The other end runs `pathtwin serve` or an iperf3 server; or both are ends of a lab path.
     Measure(Box<measure::Measure>),
     /// Run the far end of measurements
     Serve(serve::Serve),
@@ -70,7 +71,7 @@ pub(crate) enum Command {
     /// Measure with iperf3 servers, or serve iperf3 clients
     #[command(subcommand)]
     Iperf3(iperf3::Iperf3),
-    /// Show what limits the live TCP connections of this host, without adding any load
+    /// Show what limits live TCP connections, without adding any load
     Observe(observe::Observe),
     /// Show the facts of this host and of its path to an address
     Facts(facts::Facts),

@@ -132,18 +132,20 @@ pub fn of(result: Result<ExitCode, Failure>) -> ExitCode {
 
 /// The text of an error and its causes. A cause that is part of the text already
 /// is not repeated: some errors include theirs.
-fn message(error: &anyhow::Error) -> String {
+pub(crate) fn message(error: &anyhow::Error) -> String {
     let mut message = String::new();
     for cause in error.chain() {
         // Texts already contain translations of common system errors.
         let of_system = cause.downcast_ref::<io::Error>().map(Value::from);
         let is_told = of_system.is_some_and(|cause| message.contains(&cause.to_string()));
+        // A parser's ends with a line break, which a text that includes it has not.
         let cause = cause.to_string();
+        let cause = cause.trim_end();
         if message.is_empty() {
-            message = cause;
-        } else if !is_told && !message.contains(&cause) {
+            message.push_str(cause);
+        } else if !is_told && !message.contains(cause) {
             message.push_str(": ");
-            message.push_str(&cause);
+            message.push_str(cause);
         }
     }
     message
@@ -180,6 +182,15 @@ mod tests {
             message(&error),
             "read the plan: cannot open x: the disk is gone; try another file"
         );
+    }
+
+    /// Bug: `measure --plan` printed the parser's message twice.
+    #[test]
+    fn a_message_that_ends_with_a_line_break_is_not_repeated() {
+        let plan = measure::plans::parse("name = ").map_err(anyhow::Error::new);
+        let error = plan.map(drop).unwrap_err().context("plan.toml");
+        let message = message(&error);
+        assert_eq!(message.matches("TOML parse error").count(), 1, "{message}");
     }
 
     /// Bug: after Ctrl-C, `measure --lab` and `fix --lab` ended with 4, a failed run.

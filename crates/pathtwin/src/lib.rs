@@ -18,7 +18,7 @@ mod say;
 
 use std::{ffi::OsString, process::ExitCode};
 
-use clap::{CommandFactory, Parser, error::ContextKind};
+use clap::{CommandFactory, FromArgMatches, Parser, error::ContextKind};
 
 #[cfg(feature = "lab")]
 use crate::cli::Lab;
@@ -34,9 +34,41 @@ use crate::{
 
 /// Carries out the command line.
 pub fn run() -> ExitCode {
-    exit::of(command(
-        &Arguments::parse_from(words(std::env::args_os())).command,
-    ))
+    let mut line = Arguments::command().override_help(help());
+    let given = line.try_get_matches_from_mut(words(std::env::args_os()));
+    match given.and_then(|given| Arguments::from_arg_matches(&given)) {
+        Ok(arguments) => exit::of(command(&arguments.command)),
+        Err(error) => error.format(&mut line).exit(),
+    }
+}
+
+/// Commands of which the help of the program only has the name: nobody starts with them.
+const BESIDE: [&str; 2] = ["completions", "manual"];
+
+/// The help of the program: for a terminal of 80 x 24.
+fn help() -> String {
+    let line = Arguments::command();
+    let about = line.get_about().map(ToString::to_string);
+    let mut text = format!(
+        "{}\n\nUsage: pathtwin HOST [OPTIONS]       (short for pathtwin measure HOST)\n       \
+         pathtwin COMMAND [OPTIONS]\n\n",
+        about.unwrap_or_default()
+    );
+    let mut beside = String::new();
+    for command in line.get_subcommands() {
+        let name = command.get_name();
+        if BESIDE.contains(&name) {
+            beside.push_str(&format!("{name}, "));
+            continue;
+        }
+        let about = command.get_about().map(ToString::to_string);
+        text.push_str(&format!("  {name:<10} {}\n", about.unwrap_or_default()));
+    }
+    text.push_str(&format!(
+        "\nTo begin: `pathtwin serve` on one host; on the other, the command that it prints.\n\
+         `pathtwin COMMAND --help` has examples. Also: {beside}--version.\n",
+    ));
+    text
 }
 
 /// The command line, where a host in place of a command is one to measure. A word that is nearly a
@@ -122,6 +154,19 @@ fn command(command: &Command) -> Result<ExitCode, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Bug: the help had 36 lines, and what to begin with had left the screen.
+    #[test]
+    fn the_help_fits_a_terminal_and_has_every_command() {
+        let help = help();
+        assert!(help.lines().count() < 24, "{help}");
+        for line in help.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        for command in Arguments::command().get_subcommands() {
+            assert!(help.contains(command.get_name()), "{help}");
+        }
+    }
 
     #[test]
     fn a_host_alone_is_measured_and_a_misspelt_command_is_not() {

@@ -284,3 +284,20 @@ fn figures_through_iperf3_that_do_not_count_are_shown_and_said_not_to() {
     let named = format!("pathtwin measure iperf3://{}", real.1);
     assert_eq!(asked.command(), named, "with its port and protocol");
 }
+
+/// Bug: options of one test were ignored where a plan was measured, and those of a plan where one
+/// test was.
+#[test]
+fn options_of_a_test_and_of_a_plan_are_refused_together() {
+    for arguments in [
+        ["127.0.0.1", "-R"].as_slice(),
+        &["iperf3://127.0.0.1", "-R", "--dry-run"],
+        &["iperf3://127.0.0.1", "-t", "5s", "--quick"],
+        &["iperf3://127.0.0.1", "-C", "bbr", "--out", "run.json"],
+        &["--lab", "path.toml", "-P", "4"],
+    ] {
+        let output = pathtwin().arg("measure").args(arguments).output();
+        let output = output.expect("run pathtwin");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+}

@@ -170,6 +170,66 @@ fn a_place_that_cannot_be_written_is_refused_before_anything_is_measured() {
     }
 }
 
+/// Bug: a run was measured, and then lost because its history could not be opened.
+#[test]
+fn a_history_that_cannot_be_opened_is_refused_before_anything_is_measured() {
+    let (folder, path) = spec(PATH);
+    let store = folder.path().join("path.toml/history.db");
+    let mut asked = pathtwin();
+    asked.args(["measure", "--quick", "--lab"]).arg(path);
+    asked.arg("--store").arg(store);
+    // No image: what boots a guest fails by another error.
+    let output = asked.env("PATHTWIN_KERNEL", "/nowhere").output();
+    let output = output.expect("run pathtwin");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    for part in [
+        "cannot open the history",
+        "nothing was measured",
+        "--no-store",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+/// Bug: a run whose file failed only when it was written, such as on a full disk, was in no history
+/// either.
+#[test]
+fn a_run_whose_file_cannot_be_written_is_kept_elsewhere() {
+    let (folder, path) = spec(PATH);
+    let plan = folder.path().join("plan.toml");
+    std::fs::write(&plan, "[[step]]\nkind = \"idle\"\nduration_s = 2\n").expect("write the plan");
+    let store = folder.path().join("history.db");
+    let measure = |more: &[&std::ffi::OsStr]| {
+        let mut asked = pathtwin();
+        asked
+            .args(["measure", "--out", "/dev/full", "--lab"])
+            .arg(&path);
+        asked
+            .arg("--plan")
+            .arg(&plan)
+            .args(more)
+            .current_dir(folder.path());
+        let output = asked.output().expect("run pathtwin");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{said}");
+        let (_, name) = said.rsplit_once("the run is kept as ").expect("its name");
+        name.trim().to_owned()
+    };
+    let kept = measure(&[]);
+    assert!(kept.starts_with("./pathtwin-"), "{kept}");
+    let file = std::fs::read(folder.path().join(&kept)).expect("the run");
+    let run = Run::parse(&file).expect("a run");
+    assert!(kept.contains(&run.id), "{kept}");
+    let id = measure(&["--store".as_ref(), store.as_os_str()]);
+    let listed = pathtwin()
+        .args(["history", "list", "--store"])
+        .arg(&store)
+        .output();
+    let listed = text(&listed.expect("run pathtwin").stdout);
+    assert!(listed.contains(&id[..8]), "{id}: {listed}");
+}
+
 #[test]
 fn the_same_seed_gives_the_same_run() {
     let path = "name = \"t\"\nseed = 5\n[path]\nrate = \"10mbit\"\nrtt = \"10ms\"\nloss = \"1%\"\n[tunnel]\nkind = \"wireguard\"\n";

@@ -1,5 +1,7 @@
 //! An Advice as text for a terminal: the answer, a table of the candidates tried, and the reasons.
 
+mod screen;
+
 use std::fmt::Write;
 
 use model::{
@@ -15,6 +17,8 @@ use crate::{
     wrap::{WIDTH, command, wrap},
 };
 
+pub use screen::within;
+
 /// Columns of the name and of the host.
 const NAME: usize = 33;
 const HOST: usize = 6;
@@ -23,25 +27,12 @@ const FIGURE: usize = 9;
 
 /// An Advice for people, at most 80 columns wide.
 pub fn text(advice: &Advice) -> String {
-    let mut out = wrap(&format!("{}.", capital(&advice.text.to_string())), "");
-    if let Some(best) = advice.advised() {
-        details(&mut out, best);
-    }
-    if let Some(settle) = &advice.settle {
-        out.push_str(&wrap(&format!("To be surer: {settle}."), ""));
-    }
+    let mut out = answer(advice);
     out.push('\n');
     head(&mut out);
     row(&mut out, "change nothing", "", &advice.unchanged.outcomes);
-    let groups = [
-        ("helps", Effect::Helps),
-        ("helps, at a cost", Effect::HelpsAtACost),
-        ("may help", Effect::Unsure),
-        ("does nothing here", Effect::Nothing),
-        ("makes it worse", Effect::Harms),
-    ];
-    for (name, effect) in groups {
-        group(&mut out, advice, name, effect);
+    for effect in EFFECTS {
+        group(&mut out, advice, effect);
     }
     reasons(&mut out, advice);
     untried(&mut out, advice);
@@ -59,6 +50,37 @@ pub fn text(advice: &Advice) -> String {
     out.push('\n');
     out.push_str(&wrap(&text, ""));
     safe::lines(&out).into_owned()
+}
+
+/// Effects of remedies, in the order of the table.
+const EFFECTS: [Effect; 5] = [
+    Effect::Helps,
+    Effect::HelpsAtACost,
+    Effect::Unsure,
+    Effect::Nothing,
+    Effect::Harms,
+];
+
+fn heading(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Helps => "helps",
+        Effect::HelpsAtACost => "helps, at a cost",
+        Effect::Unsure => "may help",
+        Effect::Nothing => "does nothing here",
+        Effect::Harms => "makes it worse",
+    }
+}
+
+/// The answer, and how to be surer of it.
+fn answer(advice: &Advice) -> String {
+    let mut out = wrap(&format!("{}.", capital(&advice.text.to_string())), "");
+    if let Some(best) = advice.advised() {
+        details(&mut out, best);
+    }
+    if let Some(settle) = &advice.settle {
+        out.push_str(&wrap(&format!("To be surer: {settle}."), ""));
+    }
+    out
 }
 
 /// Commands and intervals of the advised remedy.
@@ -100,7 +122,7 @@ fn head(out: &mut String) {
     );
 }
 
-fn group(out: &mut String, advice: &Advice, name: &str, effect: Effect) {
+fn group(out: &mut String, advice: &Advice, effect: Effect) {
     let ours: Vec<(usize, &Tried)> = advice
         .tried
         .iter()
@@ -110,16 +132,21 @@ fn group(out: &mut String, advice: &Advice, name: &str, effect: Effect) {
     if ours.is_empty() {
         return;
     }
-    let _ = writeln!(out, "{name}:");
+    let _ = writeln!(out, "{}:", heading(effect));
     for (place, tried) in ours {
-        let mark = if advice.advised == Some(place) {
-            "* "
-        } else {
-            "  "
-        };
-        let name = format!("{mark}{}", tried.name);
-        row(out, &name, &hosts(tried), &tried.outcomes);
+        candidate(out, advice, place, tried);
     }
+}
+
+/// The row of a candidate, which is number `place` of the Advice.
+fn candidate(out: &mut String, advice: &Advice, place: usize, tried: &Tried) {
+    let mark = if advice.advised == Some(place) {
+        "* "
+    } else {
+        "  "
+    };
+    let name = format!("{mark}{}", tried.name);
+    row(out, &name, &hosts(tried), &tried.outcomes);
 }
 
 fn row(out: &mut String, name: &str, host: &str, outcomes: &[Outcome]) {
@@ -172,15 +199,20 @@ fn hosts(tried: &Tried) -> String {
     }
 }
 
+/// The name of a candidate with its host.
+fn full_name(tried: &Tried) -> String {
+    let host = hosts(tried);
+    match host.is_empty() {
+        true => tried.name.to_string(),
+        false => format!("{} ({host})", tried.name),
+    }
+}
+
 /// Writes why each candidate has its effect; the same reason once.
 fn reasons(out: &mut String, advice: &Advice) {
     let mut message: Vec<(&[Text], Vec<String>)> = Vec::new();
     for tried in advice.tried.iter().filter(|t| !t.texts.is_empty()) {
-        let host = hosts(tried);
-        let name = match host.is_empty() {
-            true => tried.name.to_string(),
-            false => format!("{} ({host})", tried.name),
-        };
+        let name = full_name(tried);
         match message
             .iter_mut()
             .find(|(text, _)| *text == tried.texts.as_slice())

@@ -42,7 +42,7 @@ impl Screen {
 }
 
 /// Lines for the prompt before and after, and for the notice of storage.
-const RESERVED: usize = 3;
+pub(crate) const RESERVED: usize = 3;
 
 /// Maximum lines of the other findings.
 const OTHERS: usize = 2;
@@ -161,12 +161,19 @@ fn goodput(dir: &DirectionView<'_>, width: usize) -> Option<String> {
     let load = dir.default_load()?;
     let carried = short(load.goodput_bps / 1e6);
     let of = dir.payload_capacity_bps(&load);
+    // UDP lost nothing at its highest rate: the path may carry more.
+    let is_open = dir.sweep().is_some_and(|sweep| sweep.above.is_none());
+    let share = dir.utilization(&load);
+    let is_most = is_open && share.is_some_and(|share| share >= 1.0);
     let mut line = format!("{:<6} {carried}", name(dir.direction));
-    if let Some(bps) = of {
-        let _ = write!(line, " of {}", short(bps / 1e6));
+    if let Some(bps) = of.filter(|_| !is_most) {
+        let least = if is_open { "at least " } else { "" };
+        let _ = write!(line, " of {least}{}", short(bps / 1e6));
     }
     line.push_str(" Mbit/s");
-    if let Some(share) = dir.utilization(&load) {
+    if is_most {
+        line = format!("{line:<30} (no limit of the path was reached)");
+    } else if let Some(share) = share {
         let filled = ((share * BAR as f64).round() as usize).min(BAR);
         let bar = "#".repeat(filled) + &".".repeat(BAR - filled);
         line = format!("{line:<30} [{bar}]");

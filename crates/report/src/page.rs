@@ -135,7 +135,11 @@ fn run_head(run: &Run, words: &Words) -> Markup {
             p.warning { strong { (words.label(label::not_measured())) } " " span lang=[caveat.lang] { (caveat.text) } }
         }
         @if let Some(lacks) = analysis::shortfall::of(run) {
-            p.warning { strong { (words.label(label::too_few(lacks.valid, lacks.all))) } }
+            @let what = match lacks.is_few() {
+                true => label::too_few(lacks.valid, lacks.all),
+                false => label::no_throughput(lacks.valid, lacks.all),
+            };
+            p.warning { strong { (words.label(what)) } }
         }
         @if let Some(why) = run.cut_short.as_ref().map(|why| words.render(why)) {
             p.warning { strong { (words.label(label::head_cut_short())) } " " span lang=[why.lang] { (why.text) } }

@@ -68,21 +68,36 @@ pub fn sentence(run: &Run) -> Option<String> {
         ));
     }
     shortfall::of(run).map(|lacks| {
-        let without = without(&lacks);
-        format!(
-            "too few samples count: {} of {}{without}",
-            lacks.valid, lacks.all
-        )
+        let [what, more] = clauses(&lacks);
+        what + &more
     })
 }
 
+/// What a run lacks most, and the rest of it.
+fn clauses(lacks: &Shortfall) -> [String; 2] {
+    let Shortfall { valid, all, .. } = lacks;
+    match (lacks.is_few(), without(lacks)) {
+        (true, None) => [
+            "too few samples count".to_owned(),
+            format!(": {valid} of {all}"),
+        ],
+        (true, Some(without)) => [
+            "too few samples count".to_owned(),
+            format!(": {valid} of {all}; no TCP throughput counts: {without}"),
+        ],
+        (false, without) => [
+            "no TCP throughput counts".to_owned(),
+            format!(
+                ": {} ({valid} of {all} samples count)",
+                without.unwrap_or_default()
+            ),
+        ],
+    }
+}
+
 fn few(out: &mut String, lacks: &Shortfall) {
-    let without = without(lacks);
-    let _ = writeln!(
-        out,
-        "TOO FEW SAMPLES COUNT: {} of {}{without}",
-        lacks.valid, lacks.all
-    );
+    let [what, more] = clauses(lacks);
+    let _ = writeln!(out, "{}{more}", what.to_uppercase());
     for (reason, count) in &lacks.reasons {
         let samples = if *count == 1 { "sample" } else { "samples" };
         let _ = writeln!(out, "  {count} {samples}: {}", line(&reason.to_string()));
@@ -101,7 +116,7 @@ fn not_counted(out: &mut String, lacks: &Shortfall) {
     }
 }
 
-fn without(lacks: &Shortfall) -> String {
+fn without(lacks: &Shortfall) -> Option<String> {
     let places: Vec<String> = lacks
         .without
         .iter()
@@ -110,10 +125,7 @@ fn without(lacks: &Shortfall) -> String {
             Direction::Up => format!("{layer} up"),
         })
         .collect();
-    match places.is_empty() {
-        true => String::new(),
-        false => format!("; no TCP throughput counts: {}", places.join(", ")),
-    }
+    (!places.is_empty()).then(|| places.join(", "))
 }
 
 fn row(figure: &Figure) -> Vec<String> {

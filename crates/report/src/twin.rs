@@ -8,7 +8,7 @@ use model::{
     path::{Line, Nanos, Parameter},
     safe, spec,
     text::{Value, capital},
-    twin::{HeldOut, LeftOut, Twin},
+    twin::{HeldOut, LeftOut, Twin, TwinFigure},
 };
 
 use crate::{
@@ -153,12 +153,15 @@ fn errors(out: &mut String, twin: &Twin) {
     }
 }
 
-/// The predictions that are farthest off.
+/// The predictions that are farthest off for their noise, and the goodput that is by itself.
 fn held_out(out: &mut String, all: &[HeldOut]) {
     let mut worst: Vec<&HeldOut> = all.iter().collect();
     worst.sort_by(|a, b| b.excess.total_cmp(&a.excess));
-    if worst.is_empty() {
+    let Some(goodput) = farthest_goodput(&worst) else {
         return;
+    };
+    if goodput >= SHOWN {
+        worst.swap(goodput, SHOWN - 1);
     }
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
@@ -176,6 +179,19 @@ fn held_out(out: &mut String, all: &[HeldOut]) {
     for line in table.lines() {
         let _ = writeln!(out, "{}", line.trim_end());
     }
+}
+
+/// The place of the goodput that is off by the largest factor; the first of the figures if there is
+/// no goodput, and `None` if there are no figures.
+///
+/// Bug: where few samples make much noise, 10.1 Mbit/s against 16.9 predicted was not shown.
+fn farthest_goodput(figures: &[&HeldOut]) -> Option<usize> {
+    let factor = |held: &HeldOut| (held.predicted / held.measured).ln().abs();
+    let all = figures.iter().enumerate();
+    let goodputs = all.filter(|(_, held)| held.figure == TwinFigure::Goodput);
+    let farthest = goodputs.max_by(|a, b| factor(a.1).total_cmp(&factor(b.1)));
+    let first = (!figures.is_empty()).then_some(0);
+    farthest.map(|(place, _)| place).or(first)
 }
 
 fn members(out: &mut String, twin: &Twin) {

@@ -4,7 +4,13 @@
 
 mod common;
 
-use model::{advice::Advice, findings::Findings, run::Run, text::Text};
+use model::{
+    advice::{Advice, Effect, Origin},
+    findings::Findings,
+    remedy::{Action, CcScope, Location, Remedy},
+    run::Run,
+    text::Text,
+};
 use report::{
     documents::{Document, Documents},
     page::{self, Lang},
@@ -40,6 +46,44 @@ fn the_terminal_has_the_answer_first_and_no_line_wider_than_80_columns() {
     let commands = |l: &&str| l.contains('#');
     assert!(wide.iter().all(commands), "{wide:?}");
     assert!(text.contains("* bbr") && text.contains("change nothing"));
+}
+
+/// Bug: an advice had some 90 lines, of which the last screen had neither the answer nor what
+/// became of the remedy that `explain` had just proposed.
+#[test]
+fn on_a_terminal_the_answer_and_the_fate_of_what_was_proposed_fit_the_screen() {
+    let mut advice = advice();
+    let mut proposed = advice.tried[0].clone();
+    proposed.name = Text::fixed("reno");
+    proposed.remedies.clear();
+    proposed.remedies.push(Remedy::new(
+        Action::CongestionControl {
+            cc: "reno".to_owned(),
+            scope: CcScope::Host,
+        },
+        Location::Far,
+        Text::fixed("why"),
+    ));
+    proposed.effect = Effect::HelpsAtACost;
+    proposed.origin = Origin::Finding;
+    proposed.texts = vec![Text::fixed("more is sent again")];
+    advice.tried.extend(std::iter::repeat_n(proposed, 30));
+    let text = report::advice::within(&advice, report::answer::Screen::MIN);
+    assert!(text.lines().count() <= 21, "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    for part in [
+        "It changes nothing.",
+        "change nothing",
+        "* bbr",
+        "Proposed by `explain`, too: reno (far): helps, at a cost; more is sent again.",
+        "1 does nothing here",
+        "--all",
+    ] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
 }
 
 #[test]

@@ -129,6 +129,13 @@ fn belongs_elsewhere(code: &CauseCode, remedy: &Remedy, this: Location) -> Text 
     let is_forwarded_only = this == Location::Router
         && remedy.on.side().is_some()
         && remedy.class() == RemedyClass::CongestionControl;
+    if remedy.on == Location::Elsewhere {
+        return text!(
+            "{code}: {remedy} is not a setting of one host of the path",
+            code = code,
+            remedy = remedy.sentence()
+        );
+    }
     match is_forwarded_only {
         true => text!(
             "{code}: {remedy} belongs to the {host}: connections use the congestion control of the \

@@ -49,7 +49,8 @@ pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], predicted: usize) -> J
     );
     let (verdict, text, settle) = if worst.excess <= 1.0 {
         let text = text!(
-            "fit for advising: the figures left out are predicted, the worst of {n} {figure}",
+            "fit for advising: of {n} figures left out, each is predicted within what the noise of the \
+             run allows; nearest to its limit is {figure}",
             n = Value::Count(predicted as f64),
             figure = figure
         );

@@ -7,7 +7,9 @@ use model::{advice::Keep, spec::quantity};
 
 use super::proof::GoalName;
 
-/// Try remedies on a twin of the path before a host is changed, and recommend one
+/// Try remedies on a twin of the path, and recommend one
+///
+/// No host is changed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin advise run.json
@@ -46,6 +48,9 @@ pub(crate) struct Advise {
     /// Parallel runs in the lab; default: one per processor
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// Also show all candidates and reasons on a terminal
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Run everything, even if the result is cached
     #[arg(long)]
     pub(crate) no_cache: bool,

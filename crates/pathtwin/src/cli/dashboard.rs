@@ -4,7 +4,9 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 
-/// Serve the history as pages for a browser: all paths at a glance, each over time, every run
+/// Serve the history as pages for a browser
+///
+/// All paths at a glance, each over time, and every run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin dashboard

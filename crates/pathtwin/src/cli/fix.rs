@@ -5,8 +5,9 @@ use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 use clap::{ArgGroup, Args};
 use model::spec::quantity;
 
-/// Measure a path, find its causes, try remedies on its twin, apply the best, and keep it only if
-/// it helps
+/// Measure, find the cause, try remedies on a twin, keep what helps
+///
+/// The best remedy of the twin is applied to the hosts, and undone unless it helps there too.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("end").required(true)))]
 #[command(after_help = "Examples:

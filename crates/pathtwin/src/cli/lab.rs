@@ -63,7 +63,8 @@ impl Cells {
   pathtwin lab run path.toml --set kernel=7.2          (an image of `lab kernel list`)
   pathtwin lab run sweep.toml --on slurm:partition=short --out results
 
-Exit codes: 0 all cells ran, 2 usage error, 3 something is missing, 4 a cell failed.")]
+Exit codes: 0 all cells ran, 2 usage error, 3 something is missing, 4 a cell failed
+or no row counts.")]
 pub(crate) struct Run {
     /// The spec (TOML, docs/reference/spec.md)
     pub(crate) spec: PathBuf,

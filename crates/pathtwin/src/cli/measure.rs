@@ -7,6 +7,10 @@ use model::{spec::quantity, units::Bytes};
 
 use super::Format;
 
+/// The options of one test, which runs no plan: the group that clap makes of
+/// [`super::iperf3::Test`].
+const TEST: &str = "Test";
+
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("end").required(true)))]
 #[command(after_help = "Examples:
@@ -30,7 +34,7 @@ pub(crate) struct Measure {
     #[arg(group = "end")]
     pub(crate) host: Option<String>,
     /// Address of the far end inside a tunnel; may be given several times
-    #[arg(long, value_name = "ADDRESS", requires = "host")]
+    #[arg(long, value_name = "ADDRESS", requires = "host", conflicts_with = TEST)]
     pub(crate) via: Vec<IpAddr>,
     /// Port of the far end's `pathtwin serve` (TCP and UDP) or iperf3, if HOST has none
     #[arg(long, value_name = "N", requires = "host")]
@@ -41,42 +45,42 @@ pub(crate) struct Measure {
     pub(crate) lab: Path,
     /// File with the key; - is standard input. Default: $PATHTWIN_KEY, else the key that this host
     /// was measured with before, else ~/.config/pathtwin/key
-    #[arg(long, value_name = "KEY", requires = "host")]
+    #[arg(long, value_name = "KEY", requires = "host", conflicts_with = TEST)]
     pub(crate) key: Option<String>,
     /// The far end runs with --open and needs no key
-    #[arg(long, conflicts_with = "key")]
+    #[arg(long, conflicts_with_all = ["key", TEST])]
     pub(crate) open: bool,
     /// A short plan of about a minute
-    #[arg(long, group = "which")]
+    #[arg(long, group = "which", conflicts_with = TEST)]
     pub(crate) quick: bool,
     /// A long plan with more repeats, for narrow intervals
-    #[arg(long, group = "which")]
+    #[arg(long, group = "which", conflicts_with = TEST)]
     pub(crate) thorough: bool,
     /// A custom plan (TOML)
-    #[arg(long, value_name = "FILE", group = "which")]
+    #[arg(long, value_name = "FILE", group = "which", conflicts_with = TEST)]
     pub(crate) plan: Option<PathBuf>,
     /// Limit of payload bytes, both directions together
-    #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::size, conflicts_with = TEST)]
     pub(crate) budget_bytes: Option<Bytes>,
     /// Limit of time
-    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration, conflicts_with = TEST)]
     pub(crate) budget_time: Option<Duration>,
     /// Only print the plan, with its estimated time and bytes
-    #[arg(long)]
+    #[arg(long, conflicts_with = TEST)]
     pub(crate) dry_run: bool,
     /// Also show all tables and all evidence on a terminal
-    #[arg(long)]
+    #[arg(long, conflicts_with = TEST)]
     pub(crate) all: bool,
     /// Write the run to this file, as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = TEST)]
     pub(crate) out: Option<PathBuf>,
     /// Add a label to the run in the history, such as change=bbr; may be given several times
     #[cfg(feature = "history")]
-    #[arg(long, value_name = "NAME=VALUE", value_parser = super::history::pair)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = super::history::pair, conflicts_with = TEST)]
     pub(crate) label: Vec<(String, String)>,
     /// Do not add the run to the history (runs on lab paths are added only with --store)
     #[cfg(feature = "history")]
-    #[arg(long, conflicts_with = "store")]
+    #[arg(long, conflicts_with_all = ["store", TEST])]
     pub(crate) no_store: bool,
     #[cfg(feature = "history")]
     #[command(flatten)]
@@ -113,7 +117,7 @@ pub(crate) struct Third {
 #[derive(Debug, Args)]
 pub(crate) struct Path {
     /// Measure between the ends of this lab path (a spec), in virtual time
-    #[arg(long, value_name = "SPEC", group = "end")]
+    #[arg(long, value_name = "SPEC", group = "end", conflicts_with = TEST)]
     pub(crate) lab: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) cells: super::Cells,

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::document;
 
-/// Convert a run, or results of the lab, to a report for people or for other programs
+/// Convert runs and results of the lab to a page, text or data
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin report run.json --out report.html

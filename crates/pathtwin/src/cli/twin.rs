@@ -5,7 +5,9 @@ use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 use clap::{Args, ValueEnum};
 use model::spec::quantity;
 
-/// Make a lab path that behaves like the measured one, and report how well it predicts
+/// Make a lab path that behaves like a measured one
+///
+/// It is fitted to a part of the run, and its predictions are compared with the rest.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin twin run.json --out twin.toml

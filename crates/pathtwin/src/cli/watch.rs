@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Measure paths continuously within a budget, and report each lasting change once
+/// Measure paths continuously, and report each lasting change once
+///
+/// It stays within a budget of bytes and time.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin watch --example > watch.toml

@@ -52,7 +52,10 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
     let lab = lab()?;
     let advice = progress::search(&lab, trials.runs(), stop, |bench| trials.search(bench))?;
     match arguments.output {
-        TwinForm::Text => format::text(&report::advice::text(&advice))?,
+        TwinForm::Text => format::text(&match format::screen().filter(|_| !arguments.all) {
+            Some(screen) => report::advice::within(&advice, screen),
+            None => report::advice::text(&advice),
+        })?,
         TwinForm::Json => format::json(&advice)?,
     }
     Ok(match advice.twin {

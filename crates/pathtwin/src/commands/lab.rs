@@ -2,6 +2,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod exec;
+mod invalid;
 pub(crate) mod kernel;
 pub(crate) mod kubernetes;
 pub mod run;

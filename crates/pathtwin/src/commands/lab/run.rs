@@ -16,6 +16,7 @@ use model::{
     spec::Spec,
 };
 
+use super::invalid;
 use crate::{
     cli::{Cells, Engine, Format, Run},
     exit::{Failure, code},
@@ -84,7 +85,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         );
         return Ok(ExitCode::from(code::INTERRUPTED));
     }
-    Ok(if done.failed > 0 {
+    Ok(if done.failed > 0 || invalid::is_all(&rows) {
         ExitCode::from(code::FAILED)
     } else {
         ExitCode::SUCCESS
@@ -114,6 +115,7 @@ pub(super) fn print(
     rows: &[Row],
     figures: Option<&Figures>,
 ) -> Result<(), Failure> {
+    invalid::say_why(rows);
     match output {
         // The reason why there are none has been printed.
         Format::Text if rows.is_empty() => Ok(()),

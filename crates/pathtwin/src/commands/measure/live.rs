@@ -1,10 +1,14 @@
 //! Live display of a run: one line on a terminal, nothing in a pipe.
 
-use std::time::Duration;
+use std::{mem::Discriminant, time::Duration};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use measure::run::Event;
-use model::{plan::Budget, safe};
+use model::{
+    plan::Budget,
+    run::{Invalid, Sample},
+    safe,
+};
 
 use crate::{format, say::say};
 
@@ -21,6 +25,8 @@ pub(super) struct Display {
     step: String,
     total_s: f64,
     budget: Budget,
+    /// Kinds of the reasons why samples do not count, one for each such sample.
+    invalid: Vec<Discriminant<Invalid>>,
 }
 
 impl Display {
@@ -32,6 +38,7 @@ impl Display {
             step: String::new(),
             total_s: 0.0,
             budget,
+            invalid: Vec::new(),
         }
     }
 
@@ -73,17 +80,35 @@ impl Display {
                 let line = format!("{}  {}", self.step, live.text(self.total_s, &self.budget));
                 self.bar.set_message(line);
             }
-            Event::Ended(sample) if !sample.valid => {
-                let why: Vec<String> = sample.invalid.iter().map(ToString::to_string).collect();
-                self.say(&format!(
-                    "does not count: {}: {}",
-                    sample.key,
-                    why.join("; ")
-                ));
-            }
+            Event::Ended(sample) if !sample.valid => self.invalid(sample),
             Event::Ended(_) | Event::Moved(_) => {}
             Event::Note(note) => self.say(note),
         }
+    }
+
+    /// Says why a sample does not count: for each reason of the first few, then that there are
+    /// more.
+    fn invalid(&mut self, sample: &Sample) {
+        const SHOWN: usize = 3;
+        let Some(reason) = sample.invalid.first() else {
+            return;
+        };
+        self.invalid.push(std::mem::discriminant(reason));
+        let kind = self.invalid.last();
+        let alike = self.invalid.iter().filter(|k| Some(*k) == kind).count();
+        if alike > SHOWN {
+            return;
+        }
+        let why: Vec<String> = sample.invalid.iter().map(ToString::to_string).collect();
+        let more = match alike {
+            SHOWN => " (others of this kind are not listed)",
+            _ => "",
+        };
+        self.say(&format!(
+            "does not count: {}: {}{more}",
+            sample.key,
+            why.join("; ")
+        ));
     }
 
     fn say(&self, text: &str) {

@@ -86,6 +86,8 @@ labels! {
     not_reached(what): "Not reached: {what}",
     not_measured: "Not measured:",
     too_few(valid, all): "Too few samples count: {valid} of {all}",
+    no_throughput(valid, all):
+        "No TCP throughput counts in at least one direction ({valid} of {all} samples count)",
     nav_layers: "Figures",
     nav_time: "Over time",
     nav_delay: "Delay",
