@@ -98,7 +98,7 @@ pub(crate) enum Command {
     /// Print a completion script for a shell
     #[cfg(feature = "manual")]
     #[command(
-        after_help = "Example:\n  pathtwin completions bash > ~/.local/share/bash-completion/completions/pathtwin"
+        after_help = "Example:\n  pathtwin completions bash \\\n      > ~/.local/share/bash-completion/completions/pathtwin"
     )]
     Completions {
         /// Shell to complete for

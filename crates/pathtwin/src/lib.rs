@@ -65,7 +65,7 @@ fn help() -> String {
         text.push_str(&format!("  {name:<10} {}\n", about.unwrap_or_default()));
     }
     text.push_str(&format!(
-        "\nTo begin: `pathtwin serve` on one host; on the other, the command that it prints.\n\
+        "\nTo begin: `pathtwin serve` on one host; on the other, the command it prints.\n\
          `pathtwin COMMAND --help` has examples. Also: {beside}--version.\n",
     ));
     text
@@ -166,6 +166,20 @@ mod tests {
         for command in Arguments::command().get_subcommands() {
             assert!(help.contains(command.get_name()), "{help}");
         }
+    }
+
+    /// Bug: examples were wider than 80 columns, and those of a terminal were wrapped into commands
+    /// that do not run.
+    #[test]
+    fn examples_fit_a_terminal() {
+        fn check(command: &clap::Command) {
+            let after = command.get_after_help().map(ToString::to_string);
+            for line in after.unwrap_or_default().lines() {
+                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Arguments::command());
     }
 
     #[test]

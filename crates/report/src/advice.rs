@@ -158,7 +158,7 @@ fn row(out: &mut String, name: &str, host: &str, outcomes: &[Outcome]) {
         let own = outcomes.iter().find(|o| o.direction == direction);
         let (_, scale) = shown(figure.unit());
         let value = own.and_then(|o| o.value(figure));
-        value.map_or_else(String::new, |value| digits(value / scale))
+        value.map_or_else(|| "-".to_owned(), |value| digits(value / scale))
     };
     let cells = [
         figure(Direction::Down, AdviceFigure::Goodput),

@@ -17,12 +17,14 @@ use super::proof::GoalName;
   pathtwin advise twin.json --for throughput       (an existing twin)
   pathtwin advise run.json --output json > advice.json
 
-No change is always a candidate, and wins ties. Figures of --keep: goodput, rtt, rtt-p99,
-retransmitted, each with -down or -up for one direction; a percentage is relative to the present
-value. Candidates and criteria: docs/reference/advice.md.
+No change is always a candidate, and wins ties. Figures of --keep: goodput, rtt,
+rtt-p99, retransmitted, each with -down or -up for one direction; a percentage
+is relative to the present value. Candidates and criteria:
+docs/reference/advice.md.
 
-Exit codes: 0 success, 1 the twin does not fit, 2 usage error or a run that lacks data, 3 something
-is missing, 4 every trial failed in the lab, 130 stopped by Ctrl-C (completed runs are cached).")]
+Exit codes: 0 success, 1 the twin does not fit, 2 usage error or a run that
+lacks data, 3 something is missing, 4 every trial failed in the lab, 130 stopped
+by Ctrl-C (completed runs are cached).")]
 pub(crate) struct Advise {
     /// A Run or a Twin: a file, - for standard input, or the beginning of a Run's id in the history
     #[cfg_attr(feature = "history", arg(required_unless_present = "calibration"))]

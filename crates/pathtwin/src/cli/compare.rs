@@ -12,15 +12,16 @@ use model::{run::FigureKind, spec::quantity};
   pathtwin compare label:cc=cubic label:cc=bbr --only goodput_bps
   pathtwin compare main.json pr.json --output markdown > comment.md
 
-A set is a file with a run, the beginning of an id in the history, several of these separated by
-commas, last:N (the newest of a path), before:N (those before the other set), or label:NAME=VALUE.
+A set is a file with a run, the beginning of an id in the history, several of
+these separated by commas, last:N (the newest of a path), before:N (those before
+the other set), or label:NAME=VALUE.
 
-Verdicts are worse, better, same and cannot tell. A figure is worse or better if the change is
-larger than the threshold and statistically significant, corrected for the number of comparisons
-(docs/statistics.md).
+Verdicts are worse, better, same and cannot tell. A figure is worse or better if
+the change is larger than the threshold and statistically significant, corrected
+for the number of comparisons (docs/statistics.md).
 
-Exit codes: 0 nothing is worse, 1 a figure is worse, 2 usage error, 3 the history cannot be opened,
-4 the sets have no figure in common.")]
+Exit codes: 0 nothing is worse, 1 a figure is worse, 2 usage error, 3 the
+history cannot be opened, 4 the sets have no figure in common.")]
 pub(crate) struct Compare {
     /// The baseline runs
     pub(crate) before: String,

@@ -9,13 +9,14 @@ use model::findings::Severity;
 #[command(after_help = "Examples:
   pathtwin explain run.json
   pathtwin measure far.example --output json | pathtwin explain -
-  pathtwin explain run.json --all                  (also what was ruled out, and how)
-  pathtwin explain run.json --fail-on medium       (exit code 1 if something is found)
+  pathtwin explain run.json --all  (also what was ruled out, and how)
+  pathtwin explain run.json --fail-on medium
+      (exit code 1 if something is found)
 
 Each cause has a page in docs/causes/.
 
-Exit codes: 0 success, 1 a finding is as severe as --fail-on or worse, 2 usage error or not a
-run.")]
+Exit codes: 0 success, 1 a finding is as severe as --fail-on or worse, 2 usage
+error or not a run.")]
 pub(crate) struct Explain {
     /// The run: a file of `measure --out` or `--output json`, - for standard input, or the
     /// beginning of its id in the history

@@ -10,9 +10,9 @@ use clap::{Args, ValueEnum};
   pathtwin facts --toward 100.90.1.2
   sudo pathtwin facts --toward 10.9.0.1 --output json
 
-Nothing is changed and nothing is sent to the address. With root there are more facts: the peers of
-WireGuard, and the process behind a tun device. Notes explain which facts are unknown, and why
-(docs/reference/facts.md).
+Nothing is changed and nothing is sent to the address. With root there are more
+facts: the peers of WireGuard, and the process behind a tun device. Notes
+explain which facts are unknown, and why (docs/reference/facts.md).
 
 Exit codes: 0 success, 2 usage error.")]
 pub(crate) struct Facts {

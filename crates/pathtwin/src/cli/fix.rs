@@ -12,20 +12,23 @@ use model::spec::quantity;
 #[command(group(ArgGroup::new("end").required(true)))]
 #[command(after_help = "Examples:
   sudo pathtwin fix server.example
-  sudo pathtwin fix server.example --via 100.64.0.7 --far-ssh admin@server.example
+  sudo pathtwin fix server.example --via 100.64.0.7 \\
+      --far-ssh admin@server.example
   sudo pathtwin fix server.example --router-ssh root@192.168.1.1
   pathtwin fix --lab cases/4-speedtest/twin.toml --at-a-cost --yes
-  pathtwin fix --lab cases/3-narrow/twin.toml --for latency --keep 'goodput>=90%' --yes
+  pathtwin fix --lab cases/3-narrow/twin.toml --for latency \\
+      --keep 'goodput>=90%' --yes
 
-`tune` changes the host that the remedy belongs to: this one, the far one by --far-ssh, a router by
---router-ssh, or the hosts of a lab path in the guest's kernel. The path is measured in turns with the change and without, and
-the change is undone unless the figure of the goal improves significantly and no other figure
-becomes worse beyond its bound. Without --far-ssh, the command for the far host is printed, and this
-end waits until it has been run there. $PATHTWIN_SSH replaces the program ssh. Decision rules:
-docs/reference/tune.md.
+`tune` changes the host that the remedy belongs to: this one, the far one by
+--far-ssh, a router by --router-ssh, or the hosts of a lab path in the guest's
+kernel. The path is measured in turns with the change and without, and the
+change is undone unless the figure of the goal improves significantly and no
+other figure becomes worse beyond its bound. Without --far-ssh, the command for
+the far host is printed, and this end waits until it has been run there.
+$PATHTWIN_SSH replaces the program ssh. Decision rules: docs/reference/tune.md.
 
-Exit codes: 0 kept, or there is nothing to change, 1 undone or refused, 2 usage error, 3 something
-is missing, 4 a run failed, 130 stopped by Ctrl-C.")]
+Exit codes: 0 kept, or there is nothing to change, 1 undone or refused, 2 usage
+error, 3 something is missing, 4 a run failed, 130 stopped by Ctrl-C.")]
 pub(crate) struct Fix {
     /// The far end, which runs `pathtwin serve`: HOST or HOST:PORT
     #[arg(group = "end")]

@@ -20,11 +20,12 @@ use super::{Format, age::age};
   pathtwin history export --path office > office.jsonl
   pathtwin history prune --older-than 180d --larger-than 1GB
 
-Documents are named by the beginning of their id. The history is a file in the user's data folder;
---store, or PATHTWIN_STORE in the environment, selects another one. See docs/reference/history.md.
+Documents are named by the beginning of their id. The history is a file in the
+user's data folder; --store, or PATHTWIN_STORE in the environment, selects
+another one. See docs/reference/history.md.
 
-Exit codes: 0 success, 2 usage error or no such document, 3 the history cannot be opened or the
-disk is full, 4 it is damaged.")]
+Exit codes: 0 success, 2 usage error or no such document, 3 the history cannot
+be opened or the disk is full, 4 it is damaged.")]
 pub(crate) struct History {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -43,9 +44,9 @@ pub(crate) enum Command {
     #[command(
         after_help = "Without --last, the last 1000 runs of each series are used.
 
-A change is found three to five runs after it, at the earliest with eight
-runs before it. Without a change, one series of twenty with a hundred runs shows one by chance
-(docs/statistics.md)."
+A change is found three to five runs after it, at the earliest with eight runs
+before it. Without a change, one series of twenty with a hundred runs shows one
+by chance (docs/statistics.md)."
     )]
     Trend(Figures),
     /// Add labels to a document, or remove them

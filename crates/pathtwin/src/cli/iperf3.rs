@@ -27,10 +27,11 @@ pub(crate) enum Iperf3 {
   pathtwin iperf3 client [2001:db8::1]:5201 --bidir -P 4 -t 30 --output json
   pathtwin iperf3 client server.example -u -b 50mbit
 
-Rates and sizes are written as in specs (50mbit, 4MiB) or as for iperf3 (50M, 4M).
+Rates and sizes are written as in specs (50mbit, 4MiB) or as for iperf3 (50M,
+4M).
 
-Exit codes: 0 success, 1 the sample is not valid (another congestion control was used), 2 usage
-error, 3 this host lacks something, 4 the test failed.")]
+Exit codes: 0 success, 1 the sample is not valid (another congestion control was
+used), 2 usage error, 3 this host lacks something, 4 the test failed.")]
 pub(crate) struct Client {
     /// The server: HOST or HOST:PORT (an IPv6 address with a port in brackets), with or without
     /// iperf3:// before it
@@ -47,10 +48,11 @@ pub(crate) struct Client {
   pathtwin iperf3 server
   pathtwin iperf3 server --listen 192.0.2.1:7000 --max-time 60s --output jsonl
 
-One test runs at a time; other clients get the answer that the server is busy. Anyone who can reach
-the port may use it.
+One test runs at a time; other clients get the answer that the server is busy.
+Anyone who can reach the port may use it.
 
-Exit codes: 0 success, 1 the test of --once failed, 2 usage error, 4 the port cannot be used.")]
+Exit codes: 0 success, 1 the test of --once failed, 2 usage error, 4 the port
+cannot be used.")]
 pub(crate) struct Server {
     /// Address to listen on: ADDRESS, ADDRESS:PORT or :PORT; default: every address, port 5201
     #[arg(long, value_name = "ADDRESS", default_value = ":5201", value_parser = listen)]

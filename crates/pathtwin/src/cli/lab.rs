@@ -58,13 +58,15 @@ impl Cells {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin lab run cases/4-speedtest/demo.toml
-  pathtwin lab run path.toml --seed 7 --set path.loss=1% --output jsonl | jq .goodput_mbps
-  pathtwin lab run path.toml --engine native     (this host's kernel, in real time, as root)
-  pathtwin lab run path.toml --set kernel=7.2          (an image of `lab kernel list`)
+  pathtwin lab run path.toml --seed 7 --set path.loss=1% --output jsonl | jq \\
+      .goodput_mbps
+  pathtwin lab run path.toml --engine native
+      (this host's kernel, in real time, as root)
+  pathtwin lab run path.toml --set kernel=7.2  (an image of `lab kernel list`)
   pathtwin lab run sweep.toml --on slurm:partition=short --out results
 
-Exit codes: 0 all cells ran, 2 usage error, 3 something is missing, 4 a cell failed
-or no row counts.")]
+Exit codes: 0 all cells ran, 2 usage error, 3 something is missing, 4 a cell
+failed or no row counts.")]
 pub(crate) struct Run {
     /// The spec (TOML, docs/reference/spec.md)
     pub(crate) spec: PathBuf,
@@ -113,7 +115,8 @@ pub(crate) struct Run {
   pathtwin lab run sweep.toml --segment 2/2 --out b     (on another)
   pathtwin lab gather a b --output jsonl > rows.jsonl
 
-The rows have no cost (cpu_s, wall_s, cached), so they are the same bytes for every split.
+The rows have no cost (cpu_s, wall_s, cached), so they are the same bytes for
+every split.
 
 Exit codes: 0 all cells have rows, 2 usage error, 4 cells are missing or failed.")]
 pub(crate) struct Gather {
@@ -127,12 +130,13 @@ pub(crate) struct Gather {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  pathtwin lab kubernetes sweep.toml --segments 50 --image registry.example/pathtwin:1 \\
-    --claim results | kubectl apply -f -
+  pathtwin lab kubernetes sweep.toml --segments 50 --claim results \\
+      --image registry.example/pathtwin:1 | kubectl apply -f -
 
-The container image needs pathtwin, its guest program and the kernel image (PATHTWIN_GUEST and
-PATHTWIN_KERNEL name them). All pods write to the volume claim, which must allow that
-(ReadWriteMany); `pathtwin lab gather` reads the results there.")]
+The container image needs pathtwin, its guest program and the kernel image
+(PATHTWIN_GUEST and PATHTWIN_KERNEL name them). All pods write to the volume
+claim, which must allow that (ReadWriteMany); `pathtwin lab gather` reads the
+results there.")]
 pub(crate) struct Kubernetes {
     /// The spec, a TOML file (docs/reference/spec.md)
     pub(crate) spec: PathBuf,
@@ -172,14 +176,17 @@ pub(crate) enum Engine {
 #[command(
     override_usage = "pathtwin lab exec [OPTIONS] <SPEC> --on <NODE> -- <CMD>... [--on <NODE> -- <CMD>...]...",
     after_help = "Examples:
-  pathtwin lab exec path.toml --on server -- iperf3 -s -1 --on client -- iperf3 -c server -R
+  pathtwin lab exec path.toml --on server -- iperf3 -s -1 --on client \\
+      -- iperf3 -c server -R
   pathtwin lab exec path.toml --on client -- ping -c 5 server
 
-Nodes are client and server, and the routers near and far between them. The command ends with the
-last program and returns its exit status; other programs that still run are killed then.
+Nodes are client and server, and the routers near and far between them. The
+command ends with the last program and returns its exit status; other programs
+that still run are killed then.
 
-Programs see this host's files as you do but cannot write them: a read-only mount namespace or
-Landlock prevents it, whichever this host has. They have no network but the path."
+Programs see this host's files as you do but cannot write them: a read-only
+mount namespace or Landlock prevents it, whichever this host has. They have no
+network but the path."
 )]
 pub(crate) struct Exec {
     /// The spec; the first cell of a matrix is used

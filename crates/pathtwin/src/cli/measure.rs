@@ -14,21 +14,24 @@ const TEST: &str = "Test";
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("end").required(true)))]
 #[command(after_help = "Examples:
-  ssh server.example cat .config/pathtwin/key | pathtwin measure server.example --key -
-  pathtwin measure 192.0.2.7 --via 100.64.0.7 --quick     (baseline and tunnel side by side)
-  pathtwin measure server.example --third gateway         (is it the Wi-Fi, or the line?)
+  ssh server.example cat .config/pathtwin/key | pathtwin measure \\
+      server.example --key -
+  pathtwin measure 192.0.2.7 --via 100.64.0.7 --quick
+      (baseline and tunnel side by side)
+  pathtwin measure server.example --third gateway
+      (is it the Wi-Fi, or the line?)
   pathtwin measure --lab cases/1-dorm/twin.toml --quick
   pathtwin measure server.example --budget-bytes 2GB --out run.json
-  pathtwin measure iperf3://server.example                (the steps that iperf3 supports)
+  pathtwin measure iperf3://server.example  (the steps that iperf3 supports)
   pathtwin measure iperf3://server.example -R -C bbr      (one test)
 
-The far end runs `pathtwin serve`, which prints the command for this end. A key that opened a
-session is remembered for that host. `pathtwin HOST` is short for `pathtwin measure HOST`. Ctrl-C
-ends a run early; the samples so far are kept, and the run is marked. Plans and their keys:
-docs/reference/plan.md.
+The far end runs `pathtwin serve`, which prints the command for this end. A key
+that opened a session is remembered for that host. `pathtwin HOST` is short for
+`pathtwin measure HOST`. Ctrl-C ends a run early; the samples so far are kept,
+and the run is marked. Plans and their keys: docs/reference/plan.md.
 
-Exit codes: 0 success, 1 an iperf3 sample is not valid, 2 usage error, 3 something is missing, 4 the
-run failed or was cut short, 130 stopped by Ctrl-C.")]
+Exit codes: 0 success, 1 an iperf3 sample is not valid, 2 usage error, 3
+something is missing, 4 the run failed or was cut short, 130 stopped by Ctrl-C.")]
 pub(crate) struct Measure {
     /// The far end: HOST, HOST:PORT (an IPv6 address with a port in brackets), or iperf3://HOST
     #[arg(group = "end")]

@@ -11,13 +11,14 @@ use super::Format;
 #[command(after_help = "Examples:
   pathtwin observe
   pathtwin observe --dst 10.0.0.0/8 --follow
-  pathtwin observe --port 443 --output jsonl | jq 'select(.verdict == \"loss_or_path\")'
+  pathtwin observe --port 443 --output jsonl | jq \\
+      'select(.verdict == \"loss_or_path\")'
 
-Nothing is sent and nothing is changed. Without root the processes of other users are not named.
-Verdicts, figures and bounds: docs/reference/observe.md.
+Nothing is sent and nothing is changed. Without root the processes of other
+users are not named. Verdicts, figures and bounds: docs/reference/observe.md.
 
-Exit codes: 0 success, 2 usage error, 3 the kernel lacks a feature, 130 stopped by Ctrl-C before
---duration had passed (the result so far is printed).")]
+Exit codes: 0 success, 2 usage error, 3 the kernel lacks a feature, 130 stopped
+by Ctrl-C before --duration had passed (the result so far is printed).")]
 pub(crate) struct Observe {
     /// Only connections to these addresses: 10.0.0.0/8, 2001:db8::/32, 192.0.2.1
     #[arg(long, value_name = "PREFIX")]

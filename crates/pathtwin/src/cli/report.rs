@@ -10,11 +10,13 @@ use super::document;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin report run.json --out report.html
-  pathtwin report 3f2a --lang zh-CN --out report.html        (a run of the history)
-  pathtwin report run.json out/rows.jsonl --out report.html  (with a matrix of the lab)
+  pathtwin report 3f2a --lang zh-CN --out report.html  (a run of the history)
+  pathtwin report run.json out/rows.jsonl --out report.html
+      (with a matrix of the lab)
   pathtwin report run.json twin.json advice.json --out report.html
   pathtwin report run.json --format text
-  pathtwin report run.json --format flent --step 'tunnel/v4 tcp down x1 bbr' --out run.flent.gz
+  pathtwin report run.json --format flent --step 'tunnel/v4 tcp down x1 bbr' \\
+      --out run.flent.gz
 
 A page is one file that needs no network. See docs/reference/report.md.
 

@@ -15,14 +15,15 @@ use traffic::wire::PORT;
   pathtwin serve --listen 192.0.2.1 --max-rate 500mbit --max-bytes 20GB
   pathtwin serve --key /etc/pathtwin/key --user pathtwin
 
-At its first start it generates a key, and prints its path and how to copy it to the other host. One
-TCP and one UDP port of the same number must be reachable. Only clients with the key may measure,
-and nothing is sent to an address that has not proved that it receives. Once the ports are open and
-the key is read, root privileges are dropped to user nobody, except the capability to choose any
+At its first start it generates a key, and prints its path and how to copy it to
+the other host. One TCP and one UDP port of the same number must be reachable.
+Only clients with the key may measure, and nothing is sent to an address that
+has not proved that it receives. Once the ports are open and the key is read,
+root privileges are dropped to user nobody, except the capability to choose any
 congestion control, which bbr may need.
 
-Exit codes: 0 ended by Ctrl-C, 2 usage error, 3 root privileges cannot be dropped, 4 the port cannot
-be used.")]
+Exit codes: 0 ended by Ctrl-C, 2 usage error, 3 root privileges cannot be
+dropped, 4 the port cannot be used.")]
 pub(crate) struct Serve {
     /// Address to listen on; default: every address. May be given several times
     #[arg(long, value_name = "ADDRESS")]

@@ -16,12 +16,13 @@ use model::{
 #[command(after_help = "Examples:
   pathtwin tune plan --set cc=bbr --scope route:10.0.0.0/8
   sudo pathtwin tune apply --queue eth0=fq_codel --probe far.example:22
-  sudo pathtwin tune apply --shape wan=95% --queue cake --findings findings.json --end near
-  sudo pathtwin tune confirm                    (within a minute, better from a new login)
+  sudo pathtwin tune apply --shape wan=95% --queue cake \\
+      --findings findings.json --end near
+  sudo pathtwin tune confirm  (within a minute, better from a new login)
   sudo pathtwin tune undo
-States, guarantees and their limits: docs/reference/tune.md.
-Exit codes: 0 success, 1 undone, 2 usage error, 3 refused or something is missing, 4 undone with
-errors.")]
+States, guarantees and their limits: docs/reference/tune.md. Exit codes: 0
+success, 1 undone, 2 usage error, 3 refused or something is missing, 4 undone
+with errors.")]
 pub(crate) enum Tune {
     Plan(Box<Plan>),
     Apply(Box<Apply>),

@@ -14,13 +14,16 @@ use model::spec::quantity;
   pathtwin lab run twin.toml                        (the path by itself)
   pathtwin measure HOST --output json | pathtwin twin -
   pathtwin twin run.json --budget-time 10m          (more paths are tried)
-  pathtwin twin run.json --budget-time 0s           (arithmetic only, without a search)
-  pathtwin twin run.json --output json > twin.json  (all paths that fit, and every figure)
+  pathtwin twin run.json --budget-time 0s  (arithmetic only, without a search)
+  pathtwin twin run.json --output json > twin.json
+      (all paths that fit, and every figure)
 
-The verdict is based on predictions of figures left out of the fit: docs/reference/twin.md.
+The verdict is based on predictions of figures left out of the fit:
+docs/reference/twin.md.
 
-Exit codes: 0 success, 1 the twin does not fit, 2 usage error or a run that lacks data, 3 something
-is missing, 4 every path failed in the lab, 130 stopped by Ctrl-C (completed runs are cached).")]
+Exit codes: 0 success, 1 the twin does not fit, 2 usage error or a run that
+lacks data, 3 something is missing, 4 every path failed in the lab, 130 stopped
+by Ctrl-C (completed runs are cached).")]
 pub(crate) struct Twin {
     /// The Run: a file of `measure --output json`, - for standard input, or the beginning
     /// of its id in the history

@@ -12,16 +12,24 @@ use super::Format;
   pathtwin lab accuracy                     (the table of docs/accuracy.md)
   pathtwin lab accuracy --paths 6
   pathtwin lab accuracy --coverage 200      (coverage of the stated intervals)
-  pathtwin lab accuracy --coverage 10 --draw 1005 --only 0-9 --quick --out runs  (on drawn paths)
-  pathtwin lab accuracy --pairs 500 --out pairs  (verdicts of compare; resumes where it stopped)
+  pathtwin lab accuracy --coverage 10 --draw 1005 --only 0-9 --quick --out runs
+      (on drawn paths)
+  pathtwin lab accuracy --pairs 500 --out pairs
+      (verdicts of compare; resumes where it stopped)
   pathtwin lab accuracy --twins 30 --draw 7  (predictions of twins)
-  pathtwin lab accuracy --twins 30 --twin-paths beyond  (the same where a path has more than a twin)
-  pathtwin lab accuracy --causes 200 --quick --out drawn  (findings on random paths; resumes)
-  pathtwin lab accuracy --causes 200 --quick --out drawn --only 27,100-160  (a few of them)
-  pathtwin lab accuracy --fixes 40 --out fixes  (changes by fix on 40 paths of the corpus; resumes)
-  pathtwin lab accuracy --captures FILE     (policers named from captures of bench/policing)
+  pathtwin lab accuracy --twins 30 --twin-paths beyond
+      (the same where a path has more than a twin)
+  pathtwin lab accuracy --causes 200 --quick --out drawn
+      (findings on random paths; resumes)
+  pathtwin lab accuracy --causes 200 --quick --out drawn --only 27,100-160
+      (a few of them)
+  pathtwin lab accuracy --fixes 40 --out fixes
+      (changes by fix on 40 paths of the corpus; resumes)
+  pathtwin lab accuracy --captures FILE
+      (policers named from captures of bench/policing)
 
-Exit codes: 0 success, 2 wrong arguments or files, 3 something is missing, 4 a run failed.")]
+Exit codes: 0 success, 2 wrong arguments or files, 3 something is missing, 4 a
+run failed.")]
 pub struct Accuracy {
     /// Number of random paths
     #[arg(long, value_name = "N", value_parser = at_least_one, default_value_t = 64)]
@@ -180,9 +188,11 @@ pub enum PathBy {
 #[command(after_help = "Examples:
   pathtwin lab validate
   pathtwin lab validate --only cubic --only fifo
-  pathtwin lab validate --engine chain      (the same by the kernel's own shapers and routers)
+  pathtwin lab validate --engine chain
+      (the same by the kernel's own shapers and routers)
 
-Exit codes: 0 all checks passed, 1 one failed, 3 something is missing (docs/validation.md).")]
+Exit codes: 0 all checks passed, 1 one failed, 3 something is missing
+(docs/validation.md).")]
 pub struct Validate {
     /// Only checks with this in their name; may be given several times
     #[arg(long, value_name = "NAME")]

@@ -52,6 +52,12 @@ pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
         return dry_run(arguments, &plan);
     }
     keep::check(arguments)?;
+    if is_long(arguments, &plan) {
+        format::say(format_args!(
+            "this plan takes minutes and may send gigabytes; --quick takes about a minute, and \
+             --budget-time and --budget-bytes set limits"
+        ));
+    }
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let run = match (arguments.lab.spec(), server) {
         (Some(spec), _) => arguments.lab.measure(spec, plan, stop)?,
@@ -72,6 +78,13 @@ pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
         Some(_) => code::FAILED,
         None => 0,
     }))
+}
+
+/// Returns true if a load on hosts is neither short nor limited nor the user's own plan.
+fn is_long(arguments: &Measure, plan: &Plan) -> bool {
+    let is_limited = plan.budget.bytes.is_some() || plan.budget.time_s.is_some();
+    let is_chosen = arguments.quick || arguments.thorough || arguments.plan.is_some();
+    !is_limited && !is_chosen && arguments.lab.spec().is_none()
 }
 
 /// One test with an iperf3 server instead of a plan.
