@@ -52,6 +52,9 @@ pub fn text(advice: &Advice) -> String {
     safe::lines(&out).into_owned()
 }
 
+/// What a command has in place of a device that no document names: a twin has no facts of hosts.
+const DEVICE: &str = "'<device>'";
+
 /// Effects of remedies, in the order of the table.
 const EFFECTS: [Effect; 5] = [
     Effect::Helps,
@@ -105,6 +108,11 @@ fn details(out: &mut String, best: &Tried) {
             let line = format!("{}# {line}", host(remedy.on));
             out.push_str(&command(&line, "  ", WIDTH));
         }
+    }
+    if out.contains(DEVICE) {
+        let hint = "<device> is the one of the route to the other end: `ip route get ADDRESS` \
+                    names it.";
+        out.push_str(&wrap(hint, "  "));
     }
 }
 

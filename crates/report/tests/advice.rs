@@ -86,6 +86,21 @@ fn on_a_terminal_the_answer_and_the_fate_of_what_was_proposed_fit_the_screen() {
     }
 }
 
+/// Bug: commands had `'<device>'` in them, and no word on which that is.
+#[test]
+fn a_command_for_an_unknown_device_says_how_to_find_it() {
+    let mut advice = advice();
+    let queue = Action::Queue {
+        device: None,
+        queue: model::remedy::Discipline::Fq,
+    };
+    let hint = "`ip route get ADDRESS`";
+    assert!(!report::advice::text(&advice).contains(hint));
+    advice.tried[0].remedies = vec![Remedy::new(queue, Location::Near, Text::fixed("why"))];
+    let text = report::advice::text(&advice);
+    assert!(text.contains("'<device>'") && text.contains(hint), "{text}");
+}
+
 #[test]
 fn the_picture_marks_no_change_and_each_point_leads_to_its_commands() {
     let page = page::html(&documents(), Lang::English, "0.1.0");
