@@ -4,12 +4,12 @@ use std::{io::Read, path::Path};
 
 use anyhow::Context;
 
-#[cfg(feature = "history")]
-use crate::cli::history::StoreArgs;
 use crate::{
     cli::document::Place,
     exit::{Failure, code},
 };
+#[cfg(feature = "history")]
+use crate::{cli::history::StoreArgs, exit::message};
 
 /// The contents of a file, or of standard input (`-`); `None` if the name is not that of a file.
 pub(crate) fn file(name: &str) -> Option<Result<Vec<u8>, Failure>> {
@@ -52,6 +52,16 @@ impl StoreArgs {
         let mut store = store::Store::open(&place)?;
         store.allow_documents_of(self.max_document.0);
         Ok(store)
+    }
+
+    /// Checks that it can be opened, before work whose result goes there; created if it does not
+    /// exist. `remedy` ends the message.
+    pub(crate) fn check(&self, remedy: &str) -> Result<(), Failure> {
+        let opened = self.open().map(drop);
+        opened.map_err(|failure| {
+            let why = message(&failure.error);
+            Failure::new(failure.code, anyhow::anyhow!("{why}; {remedy}"))
+        })
     }
 }
 

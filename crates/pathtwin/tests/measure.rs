@@ -175,20 +175,21 @@ fn a_place_that_cannot_be_written_is_refused_before_anything_is_measured() {
 fn a_history_that_cannot_be_opened_is_refused_before_anything_is_measured() {
     let (folder, path) = spec(PATH);
     let store = folder.path().join("path.toml/history.db");
-    let mut asked = pathtwin();
-    asked.args(["measure", "--quick", "--lab"]).arg(path);
-    asked.arg("--store").arg(store);
-    // No image: what boots a guest fails by another error.
-    let output = asked.env("PATHTWIN_KERNEL", "/nowhere").output();
-    let output = output.expect("run pathtwin");
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    for part in [
-        "cannot open the history",
-        "nothing was measured",
-        "--no-store",
+    for (command, parts) in [
+        ("measure", ["nothing was measured", "--no-store"]),
+        ("fix", ["nothing was changed", "--store"]),
     ] {
-        assert!(said.contains(part), "{part}: {said}");
+        let mut asked = pathtwin();
+        asked.args([command, "--lab"]).arg(&path);
+        asked.arg("--store").arg(&store);
+        // No image: what boots a guest fails by another error.
+        let output = asked.env("PATHTWIN_KERNEL", "/nowhere").output();
+        let output = output.expect("run pathtwin");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        for part in ["cannot open the history"].iter().chain(&parts) {
+            assert!(said.contains(part), "{part}: {said}");
+        }
     }
 }
 

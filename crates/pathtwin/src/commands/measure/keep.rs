@@ -24,12 +24,10 @@ pub(super) fn check(arguments: &Measure) -> Result<(), Failure> {
     format::check(arguments.out.as_deref())?;
     #[cfg(feature = "history")]
     if is_in_history(arguments) {
-        arguments.place.open().map_err(|failure| {
-            let why = message(&failure.error);
-            let remedy = "nothing was measured, because the run could not be kept; use another \
-                          history (--store FILE) or none (--no-store, with --out FILE)";
-            Failure::new(failure.code, anyhow!("{why}; {remedy}"))
-        })?;
+        arguments.place.check(
+            "nothing was measured, because the run could not be kept; use another history (--store \
+             FILE) or none (--no-store, with --out FILE)",
+        )?;
     }
     Ok(())
 }
