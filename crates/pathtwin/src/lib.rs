@@ -50,8 +50,7 @@ fn help() -> String {
     let line = Arguments::command();
     let about = line.get_about().map(ToString::to_string);
     let mut text = format!(
-        "{}\n\nUsage: pathtwin HOST [OPTIONS]       (short for pathtwin measure HOST)\n       \
-         pathtwin COMMAND [OPTIONS]\n\n",
+        "{}\n\nUsage: pathtwin COMMAND [OPTIONS], or pathtwin HOST (short for measure HOST)\n\n",
         about.unwrap_or_default()
     );
     let mut beside = String::new();
