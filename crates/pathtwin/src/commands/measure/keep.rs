@@ -8,12 +8,11 @@ use model::history;
 use model::run::Run;
 use sys::files::Readers;
 
-#[cfg(feature = "history")]
-use crate::say::say;
 use crate::{
     cli::measure::Measure,
     exit::{Failure, message},
     format,
+    say::say,
 };
 
 /// Checks that a run could be kept where it is requested, before minutes of measurement.
@@ -83,7 +82,6 @@ impl Kept {
     /// # Errors
     /// Something could not be written.
     pub(super) fn said(self, run: &Run) -> Result<(), Failure> {
-        #[cfg(feature = "history")]
         if self.is_in_history {
             say!("pathtwin: kept as {}; see pathtwin history list", run.id);
         }
