@@ -7,7 +7,7 @@ mod common;
 use model::{
     advice::{Advice, Effect, Origin},
     findings::Findings,
-    remedy::{Action, CcScope, Location, Remedy},
+    remedy::{Action, Discipline, Location, Remedy},
     run::Run,
     text::Text,
 };
@@ -27,6 +27,15 @@ fn advice() -> Advice {
 /// An advice and a twin have no findings.
 fn none(_: &Run) -> Findings {
     panic!("nothing to judge")
+}
+
+/// Fair queueing on a device that is not known.
+fn queue(on: Location) -> Remedy {
+    let action = Action::Queue {
+        device: None,
+        queue: Discipline::Fq,
+    };
+    Remedy::new(action, on, Text::fixed("why"))
 }
 
 fn documents() -> Documents {
@@ -54,16 +63,8 @@ fn the_terminal_has_the_answer_first_and_no_line_wider_than_80_columns() {
 fn on_a_terminal_the_answer_and_the_fate_of_what_was_proposed_fit_the_screen() {
     let mut advice = advice();
     let mut proposed = advice.tried[0].clone();
-    proposed.name = Text::fixed("reno");
-    proposed.remedies.clear();
-    proposed.remedies.push(Remedy::new(
-        Action::CongestionControl {
-            cc: "reno".to_owned(),
-            scope: CcScope::Host,
-        },
-        Location::Far,
-        Text::fixed("why"),
-    ));
+    proposed.name = Text::fixed("fq");
+    proposed.remedies = vec![queue(Location::Far)];
     proposed.effect = Effect::HelpsAtACost;
     proposed.origin = Origin::Finding;
     proposed.texts = vec![Text::fixed("more is sent again")];
@@ -78,7 +79,7 @@ fn on_a_terminal_the_answer_and_the_fate_of_what_was_proposed_fit_the_screen() {
         "It changes nothing.",
         "change nothing",
         "* bbr",
-        "Proposed by `explain`, too: reno (far): helps, at a cost; more is sent again.",
+        "Proposed by `explain`, too: fq (far): helps, at a cost; more is sent again.",
         "1 does nothing here",
         "--all",
     ] {
@@ -90,13 +91,9 @@ fn on_a_terminal_the_answer_and_the_fate_of_what_was_proposed_fit_the_screen() {
 #[test]
 fn a_command_for_an_unknown_device_says_how_to_find_it() {
     let mut advice = advice();
-    let queue = Action::Queue {
-        device: None,
-        queue: model::remedy::Discipline::Fq,
-    };
     let hint = "`ip route get ADDRESS`";
     assert!(!report::advice::text(&advice).contains(hint));
-    advice.tried[0].remedies = vec![Remedy::new(queue, Location::Near, Text::fixed("why"))];
+    advice.tried[0].remedies = vec![queue(Location::Near)];
     let text = report::advice::text(&advice);
     assert!(text.contains("'<device>'") && text.contains(hint), "{text}");
 }

@@ -3,6 +3,7 @@
 
 use model::{
     advice::{Advice, Effect, Origin, Tried},
+    remedy::Remedy,
     safe,
 };
 
@@ -74,19 +75,16 @@ fn plural(n: usize, what: &str) -> String {
     }
 }
 
-/// What became of the best remedy that the findings propose, where another one is advised: whoever
-/// measured has just read of it.
+/// What became of the best remedy of another kind that the findings propose: whoever measured has
+/// just read of it.
 fn proposed(advice: &Advice) -> String {
-    let is_advised = |tried: &Tried| {
-        advice.advised().is_some_and(|best| {
-            tried
-                .remedies
-                .iter()
-                .all(|remedy| best.remedies.contains(remedy))
-        })
+    let class = |tried: &Tried| tried.remedies.first().map(Remedy::class);
+    let is_like_advised = |tried: &Tried| {
+        let best = advice.advised();
+        best.is_some_and(|best| class(best) == class(tried))
     };
-    let of_findings = advice.tried.iter().filter(|t| t.origin == Origin::Finding);
-    let Some(tried) = of_findings.into_iter().find(|tried| !is_advised(tried)) else {
+    let mut of_findings = advice.tried.iter().filter(|t| t.origin == Origin::Finding);
+    let Some(tried) = of_findings.find(|tried| !is_like_advised(tried)) else {
         return String::new();
     };
     let why: String = tried.texts.iter().map(|text| format!("; {text}")).collect();
