@@ -28,7 +28,7 @@ pub struct Shortfall {
 impl Shortfall {
     /// Returns true if fewer than half of the samples count.
     pub fn is_few(&self) -> bool {
-        (self.valid as f64) < FEW * self.all as f64
+        is_few(self.valid, self.all)
     }
 }
 
@@ -38,15 +38,23 @@ const FEW: f64 = 0.5;
 /// Returns the shortfall of a run, if fewer than half of its samples count, or if no TCP sample of
 /// a layer and direction does although its plan has one.
 pub fn of(run: &Run) -> Option<Shortfall> {
-    let lacks = Shortfall {
-        valid: run.samples.iter().filter(|s| s.valid).count(),
-        all: run.samples.len(),
-        without: without_tcp(run),
+    let all = run.samples.len();
+    let valid = run.samples.iter().filter(|s| s.valid).count();
+    let without = without_tcp(run);
+    if without.is_empty() && !is_few(valid, all) {
+        return None;
+    }
+    Some(Shortfall {
+        valid,
+        all,
+        without,
         reasons: reasons(&run.samples),
         not_counted: summary::not_counted(&run.samples),
-    };
-    let is_short = lacks.is_few() || !lacks.without.is_empty();
-    is_short.then_some(lacks)
+    })
+}
+
+fn is_few(valid: usize, all: usize) -> bool {
+    (valid as f64) < FEW * all as f64
 }
 
 fn without_tcp(run: &Run) -> Vec<(Layer, Direction)> {

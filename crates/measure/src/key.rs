@@ -97,13 +97,8 @@ pub fn default_file() -> Option<PathBuf> {
     )
 }
 
-/// A relative path is ignored, and so is an empty one (XDG Base Directory Specification 0.8): the
-/// key would be in whatever folder is the current one.
 fn file_of_user(xdg_config_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
-    let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
-    let folder = xdg_config_home
-        .and_then(absolute)
-        .or_else(|| Some(home.and_then(absolute)?.join(".config")))?;
+    let folder = sys::folders::of_user(xdg_config_home, home, ".config")?;
     Some(folder.join("pathtwin").join("key"))
 }
 

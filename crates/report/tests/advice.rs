@@ -57,8 +57,8 @@ fn the_terminal_has_the_answer_first_and_no_line_wider_than_80_columns() {
     assert!(text.contains("* bbr") && text.contains("change nothing"));
 }
 
-/// Bug: an advice had some 90 lines, of which the last screen had neither the answer nor what
-/// became of the remedy that `explain` had just proposed.
+/// Bug: an advice had some 90 lines, of which the last screen had neither the answer nor the
+/// outcome of the remedy that `explain` had just proposed.
 #[test]
 fn on_a_terminal_the_answer_and_the_fate_of_what_was_proposed_fit_the_screen() {
     let mut advice = advice();
@@ -67,7 +67,7 @@ fn on_a_terminal_the_answer_and_the_fate_of_what_was_proposed_fit_the_screen() {
     proposed.remedies = vec![queue(Location::Far)];
     proposed.effect = Effect::HelpsAtACost;
     proposed.origin = Origin::Finding;
-    proposed.texts = vec![Text::fixed("more is sent again")];
+    proposed.texts = vec![Text::fixed("more is retransmitted")];
     advice.tried.extend(std::iter::repeat_n(proposed, 30));
     let text = report::advice::within(&advice, report::answer::Screen::MIN);
     assert!(text.lines().count() <= 21, "{text}");
@@ -79,7 +79,7 @@ fn on_a_terminal_the_answer_and_the_fate_of_what_was_proposed_fit_the_screen() {
         "It changes nothing.",
         "change nothing",
         "* bbr",
-        "Proposed by `explain`, too: fq (far): helps, at a cost; more is sent again.",
+        "Proposed by `explain`, too: fq (far): helps, at a cost; more is retransmitted.",
         "1 does nothing here",
         "--all",
     ] {

@@ -104,11 +104,7 @@ impl Place {
     /// The user's own history, by the XDG base directories: `$XDG_DATA_HOME/pathtwin/history.db`,
     /// where the variable defaults to `~/.local/share`. `None` if neither is known.
     pub fn of_user(xdg_data_home: Option<OsString>, home: Option<OsString>) -> Option<Self> {
-        let absolute = |path: PathBuf| path.is_absolute().then_some(path);
-        let folder = xdg_data_home
-            .map(PathBuf::from)
-            .and_then(absolute)
-            .or_else(|| Some(absolute(home?.into())?.join(".local/share")))?;
+        let folder = sys::folders::of_user(xdg_data_home, home, ".local/share")?;
         Some(Self::File(folder.join("pathtwin/history.db")))
     }
 

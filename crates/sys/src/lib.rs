@@ -5,6 +5,7 @@ pub mod clock;
 pub mod descriptors;
 pub mod ethtool;
 pub mod files;
+pub mod folders;
 pub mod isolation;
 pub mod link;
 pub mod lock;

@@ -1,5 +1,5 @@
-//! An Advice on one screen: the answer, the candidates that may help, and what became of the
-//! remedies that the findings propose.
+//! An Advice on one screen: the answer, the candidates that may help, and the outcome of
+//! a remedy that the findings propose.
 
 use model::{
     advice::{Advice, Effect, Origin, Tried},
@@ -75,8 +75,8 @@ fn plural(n: usize, what: &str) -> String {
     }
 }
 
-/// What became of the best remedy of another kind that the findings propose: whoever measured has
-/// just read of it.
+/// The outcome of the best remedy of another kind that the findings propose: the answer of
+/// `measure` has just named it.
 fn proposed(advice: &Advice) -> String {
     let class = |tried: &Tried| tried.remedies.first().map(Remedy::class);
     let is_like_advised = |tried: &Tried| {

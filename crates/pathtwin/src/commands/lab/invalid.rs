@@ -1,5 +1,6 @@
 //! Rows of a matrix that do not count.
 
+use analysis::repeats::reasons;
 use model::row::Row;
 
 use crate::say::say;
@@ -12,26 +13,13 @@ pub(super) fn say_why(rows: &[Row]) {
     }
     say!("pathtwin: {invalid} of {} rows do not count:", rows.len());
     for (reason, count) in reasons(rows) {
-        say!("  {count}: {}", model::safe::line(&reason));
+        say!("  {count}: {}", model::safe::line(&reason.to_string()));
     }
 }
 
 /// Returns true if there are rows, and none counts.
 pub(super) fn is_all(rows: &[Row]) -> bool {
     !rows.is_empty() && rows.iter().all(|row| !row.valid)
-}
-
-fn reasons(rows: &[Row]) -> Vec<(String, usize)> {
-    let mut all: Vec<(String, usize)> = Vec::new();
-    for reason in rows.iter().flat_map(|row| &row.invalid_because) {
-        let reason = reason.to_string();
-        match all.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, count)) => *count += 1,
-            None => all.push((reason, 1)),
-        }
-    }
-    all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    all
 }
 
 #[cfg(test)]
@@ -62,7 +50,7 @@ mod tests {
         let [first, second] = &reasons(&rows)[..] else {
             panic!("two reasons");
         };
-        assert_eq!(first, &("often".to_owned(), 3));
-        assert_eq!(second, &("few".to_owned(), 2));
+        assert_eq!(first, &(&Text::fixed("often"), 3));
+        assert_eq!(second, &(&Text::fixed("few"), 2));
     }
 }
