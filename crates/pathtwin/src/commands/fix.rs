@@ -60,18 +60,18 @@ struct Known {
 
 pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
     format::check(arguments.out.as_deref())?;
-    #[cfg(feature = "history")]
-    if model::history::is_kept(arguments.lab.is_some(), arguments.place.store.is_some()) {
-        let remedy = "nothing was changed, because the outcome could not be kept; use another \
-                      history (--store FILE)";
-        arguments.place.check(remedy)?;
-    }
     if arguments.lab.is_none() {
         let others = || arguments.far_ssh.iter().chain(&arguments.router_ssh);
         privileged(others().next().is_some())?;
         for login in others() {
             hosts::ready(login)?;
         }
+    }
+    #[cfg(feature = "history")]
+    if model::history::is_kept(arguments.lab.is_some(), arguments.place.store.is_some()) {
+        let remedy = "nothing was changed, because the outcome could not be kept; use another \
+                      history (--store FILE)";
+        arguments.place.check(remedy)?;
     }
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let has_no_budget = arguments.budget_time.is_some_and(|time| time.is_zero());

@@ -58,6 +58,19 @@ fn without_a_terminal_the_question_is_a_usage_error() {
     assert!(message.contains("no difference"), "{message}");
 }
 
+/// Bug: it measured, changed settings, and ended with an error in the middle of its offers.
+#[test]
+fn a_history_that_cannot_be_opened_ends_it_before_it_measures() {
+    let command = "$fix server --far-ssh far --yes --store /proc/nothing/history.db";
+    let message = in_lab(LOSSY, command, UNTOUCHED);
+    assert!(!message.contains("What is wrong"), "{message}");
+    for part in ["nothing was changed", "--store FILE", "no difference"] {
+        assert!(message.contains(part), "{part} is missing in {message}");
+    }
+    assert!(!message.contains("code 0\n"), "{message}");
+    assert!(!message.contains("a journal"), "{message}");
+}
+
 /// Both layers are measured, and the change is of the route in the tunnel alone. The page has the
 /// measurements before and after. Bug: the proof counted the connections of the underlay as well,
 /// found another congestion control there, and undid the change.

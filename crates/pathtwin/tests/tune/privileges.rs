@@ -27,6 +27,8 @@ fn as_user(folder: &Path, capabilities: &str, arguments: &[&str]) -> (Option<i32
         .arg(&copy)
         .args(arguments)
         .env("PATHTWIN_JOURNAL", folder.join("journal"))
+        // The folder of the user who runs the tests is not this one's.
+        .env("HOME", folder)
         .stdin(Stdio::null())
         .output()
         .expect("run setpriv");
