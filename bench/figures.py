@@ -1,5 +1,5 @@
 """Figures of the benchmarks and their tables, kept between marks in a document."""
-import math, os, statistics, sys
+import glob, math, os, statistics, subprocess, sys, tempfile, time
 
 
 def say(text):
@@ -51,3 +51,30 @@ def write(path, mark, text):
     with open(f"{path}.new", "w") as file:
         file.write(before + start + text + end + after)
     os.replace(f"{path}.new", path)
+
+
+def guest_memory(command, environment=None):
+    """Runs a command with one guest. The largest proportional set size of all processes of that guest, in
+    MB, and what the command printed. A guest keeps what it has used, so that is all memory it touched."""
+    with tempfile.TemporaryFile("w+") as printed:
+        child = subprocess.Popen(command, stdout=printed, env=environment)
+        peak = 0
+        while child.poll() is None:
+            peak = max(peak, sum(pss(folder) for folder in glob.glob("/proc/[0-9]*")))
+            time.sleep(0.02)
+        if child.returncode:
+            raise subprocess.CalledProcessError(child.returncode, command)
+        printed.seek(0)
+        return peak / 1024, printed.read()
+
+
+def pss(folder):
+    """Proportional set size of a process if it belongs to a guest, in kB."""
+    try:
+        with open(f"{folder}/comm") as file:
+            if file.read().strip() not in ("linux", "uml-userspace", "init", "pathtwin-guest"):
+                return 0
+        with open(f"{folder}/smaps_rollup") as file:
+            return int(file.read().split("\nPss:")[1].split()[0])
+    except (OSError, IndexError):
+        return 0

@@ -52,6 +52,10 @@ use common::{
     no_capacity, percent, rate, time, whole,
 };
 
+/// Share of the capacity from which what a cause takes of it matters: derived truths count it from
+/// there, too (docs/drawn.md).
+const COSTS: f64 = 0.1;
+
 /// All causes. A cause that can imitate another, or is easier to check, comes first.
 pub fn registry() -> &'static [&'static Cause] {
     &[

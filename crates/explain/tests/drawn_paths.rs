@@ -336,6 +336,18 @@ fn a_window_of_which_an_eighth_is_used_is_not_too_small() {
     assert!(!problems(&findings).iter().any(window), "{findings:#?}");
 }
 
+/// 2.9 Mbit/s, 406 ms: the window limits TCP to 2.44 of 2.68 Mbit/s. "The receive window is too
+/// small, high", where no larger one gains a tenth.
+#[test]
+fn a_window_that_allows_nine_tenths_of_the_capacity_is_no_problem() {
+    let findings = findings("window-allows-nine-tenths");
+    let window = |f: &Found<'_>| f.0 == "receive-window";
+    assert!(!problems(&findings).iter().any(window), "{findings:#?}");
+    let mut all = findings.findings.iter();
+    let found = all.find(|f| f.code.as_str() == "receive-window");
+    assert_eq!(found.map(|f| f.severity), Some(Severity::Info));
+}
+
 /// 2 Mbit/s, 119 ms, 1.9 % overtaken: cubic reaches 80 % and bbr, which does not mind, 87 %.
 /// "Reordering, high", of a path on which its removal gains nothing.
 #[test]

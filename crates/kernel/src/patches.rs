@@ -124,6 +124,10 @@ pub(super) const FILES: &[(&str, &str)] = &[
         "0027-hostfs-readahead.patch",
         include_str!("../patches/0027-hostfs-readahead.patch"),
     ),
+    (
+        "0028-um-huge-memory.patch",
+        include_str!("../patches/0028-um-huge-memory.patch"),
+    ),
 ];
 
 /// One line of the series.

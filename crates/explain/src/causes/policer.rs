@@ -10,7 +10,7 @@ use model::{
     text,
 };
 
-use super::{FULL, percent, rate, time};
+use super::{COSTS, FULL, percent, rate, time};
 use crate::{
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::{Scope, device},
@@ -32,9 +32,6 @@ const REORDERED: f64 = 0.001;
 const BURST: (f64, f64) = (3.0, 0.003);
 /// Increase of TCP's own RTT by packet bursts without any queue, as a share.
 const SMOOTHED: f64 = 0.05;
-
-/// Share of the capacity from which what a policer costs matters, although the path counts as full.
-const COSTS: f64 = 0.1;
 
 pub(super) const CAUSE: Cause = Cause {
     code: CauseCode::POLICER,

@@ -1,13 +1,21 @@
 //! Receive windows that are too small.
 
-use analysis::{models, view::DirectionView};
+use analysis::{
+    models,
+    view::{DirectionView, Load},
+};
 use model::{
-    findings::{Severity, Value},
+    findings::{EvidenceItem, Severity, Value},
     remedy::{Action, Buffer},
     text,
+    text::Text,
 };
 
-use super::{FULL, bytes, limited, percent, rate, time};
+use super::{
+    COSTS, FULL, bytes,
+    limited::{self, Limited},
+    percent, rate, time,
+};
 use crate::{
     bound,
     cause::{Cause, CauseCode, Need, On, Remedies, Test},
@@ -57,59 +65,104 @@ fn test(dir: &DirectionView) -> Verdict {
         Ok(limited) => limited,
         Err(verdict) => return verdict,
     };
-    let load = limited.load.clone();
-    let mut fits = false;
-    let mut text = text!(
-        "the receive window limited the sender for {share} of its busy time, at {goodput}",
-        share = percent(limited.share),
-        goodput = rate(load.goodput_bps)
-    );
-    if let (Some(window), Some(rtt)) = (load.snd_wnd_p50, load.rtt_us()) {
-        let limit = models::window_bytes_bps(window, rtt / 1e6);
-        let ratio = load.goodput_bps / limit;
-        if ratio < UNUSED {
-            return ruled_out(text!(
-                "it limited the sender for {share} of its busy time, but the window allows {limit}, far above the {goodput} of TCP",
-                share = percent(limited.share),
-                limit = rate(limit),
-                goodput = rate(load.goodput_bps)
-            ));
-        }
-        fits = (0.5..=1.5).contains(&ratio);
-        limited.evidence.push(
-            figure(text!("window / RTT"), Value::Bps(limit))
-                .bound(text!("close to the goodput"))
-                .formula(text!(
-                    "W / RTT = {window} * 8 / {rtt}",
-                    window = bytes(window),
-                    rtt = time(rtt)
-                ))
-                .samples(&load.samples),
-        );
-        if fits {
-            text = text!(
-                "a window of {window} per {rtt} allows {limit}, and TCP reached {goodput}",
-                window = bytes(window),
-                rtt = time(rtt),
-                limit = rate(limit),
-                goodput = rate(load.goodput_bps)
-            );
-        }
-        limited.needs(dir, text!("required window"));
+    let allowed = Allowed::of(&limited.load);
+    if let Some(allowed) = allowed.as_ref().filter(|a| a.used < UNUSED) {
+        return ruled_out(text!(
+            "it limited the sender for {share} of its busy time, but the window allows {limit}, far above the {goodput} of TCP",
+            share = percent(limited.share),
+            limit = rate(allowed.bps),
+            goodput = rate(limited.load.goodput_bps)
+        ));
     }
-    if let Some(again) = load.retransmitted_segments() {
-        limited.evidence.push(
-            figure(text!("segments retransmitted"), Value::Share(again))
-                .bound(text!("close to nothing"))
-                .samples(&load.samples),
-        );
+    let mut needed = None;
+    if let Some(allowed) = &allowed {
+        limited.evidence.push(allowed.evidence(&limited.load));
+        needed = limited.needs(dir, text!("required window"));
     }
-    if let Some(filled) = limited.filled {
-        limited.evidence.push(
-            figure(text!("share of the capacity used"), Value::Share(filled))
-                .bound(bound::below(Value::Share(FULL))),
-        );
-    }
+    limited.evidence.extend(of_path(&limited));
+    let fitting = allowed.as_ref().filter(|a| a.fits());
+    let text = text(&limited, fitting);
     let [clear, clean] = limited.signs();
-    confirmed(Strength::of(&[clear, fits, clean]), text, limited.evidence)
+    let strength = Strength::of(&[clear, fitting.is_some(), clean]);
+    let verdict = confirmed(strength, text, limited.evidence);
+    // A larger one can bring no more than the rest of the capacity.
+    let enough = |window: f64, needed: f64| window >= (1.0 - COSTS) * needed;
+    match allowed.zip(needed) {
+        Some((allowed, needed)) if enough(allowed.window, needed) => verdict.at(Severity::Info),
+        _ => verdict,
+    }
+}
+
+/// What the window allows a load.
+struct Allowed {
+    /// The window, bytes.
+    window: f64,
+    /// Round trip of the load, µs.
+    rtt_us: f64,
+    /// Window / RTT, bit/s.
+    bps: f64,
+    /// Share of it that the load reaches.
+    used: f64,
+}
+
+impl Allowed {
+    fn of(load: &Load) -> Option<Self> {
+        let (window, rtt_us) = (load.snd_wnd_p50?, load.rtt_us()?);
+        let bps = models::window_bytes_bps(window, rtt_us / 1e6);
+        Some(Self {
+            window,
+            rtt_us,
+            bps,
+            used: load.goodput_bps / bps,
+        })
+    }
+
+    /// Returns true if the window explains the goodput.
+    fn fits(&self) -> bool {
+        (0.5..=1.5).contains(&self.used)
+    }
+
+    fn evidence(&self, load: &Load) -> EvidenceItem {
+        figure(text!("window / RTT"), Value::Bps(self.bps))
+            .bound(text!("close to the goodput"))
+            .formula(text!(
+                "W / RTT = {window} * 8 / {rtt}",
+                window = bytes(self.window),
+                rtt = time(self.rtt_us)
+            ))
+            .samples(&load.samples)
+    }
+}
+
+/// What the window does, with the arithmetic where it fits.
+fn text(limited: &Limited, fitting: Option<&Allowed>) -> Text {
+    let goodput = rate(limited.load.goodput_bps);
+    match fitting {
+        Some(allowed) => text!(
+            "a window of {window} per {rtt} allows {limit}, and TCP reached {goodput}",
+            window = bytes(allowed.window),
+            rtt = time(allowed.rtt_us),
+            limit = rate(allowed.bps),
+            goodput = goodput
+        ),
+        None => text!(
+            "the receive window limited the sender for {share} of its busy time, at {goodput}",
+            share = percent(limited.share),
+            goodput = goodput
+        ),
+    }
+}
+
+/// That neither loss nor the path is the limit.
+fn of_path(limited: &Limited) -> impl Iterator<Item = EvidenceItem> + use<> {
+    let again = limited.load.retransmitted_segments().map(|again| {
+        figure(text!("segments retransmitted"), Value::Share(again))
+            .bound(text!("close to nothing"))
+            .samples(&limited.load.samples)
+    });
+    let filled = limited.filled.map(|filled| {
+        figure(text!("share of the capacity used"), Value::Share(filled))
+            .bound(bound::below(Value::Share(FULL)))
+    });
+    again.into_iter().chain(filled)
 }
