@@ -27,6 +27,9 @@ use crate::{
 /// or while the receiver waited for what was lost.
 const UNUSED: f64 = 1.0 / 3.0;
 
+/// Share of what the window allows from which it is the limit for most of a load.
+const STEADY: f64 = 0.8;
+
 pub(super) const CAUSE: Cause = Cause {
     code: CauseCode::RECEIVE_WINDOW,
     title: "the receive window is too small for this path",
@@ -46,7 +49,8 @@ pub(super) const CAUSE: Cause = Cause {
         limited by that window (`tcpi_rwnd_limited` of `tcpi_busy_time`). Parallel connections \
         have a window each, and UDP has none, so both are faster. Loss is close to zero, which \
         distinguishes it from random loss; the RTT does not rise, which distinguishes it from a \
-        full queue.",
+        full queue. A window that TCP uses and that allows at least 90 % of the capacity is only a \
+        note: a larger one cannot bring more than the rest.",
     sources: &[
         "Linux commit efd901741675 (tcp: record sender limits) and merge 6d5274eba485: poor performance is \
             often attributed to the congestion control when it is buffers",
@@ -85,10 +89,8 @@ fn test(dir: &DirectionView) -> Verdict {
     let [clear, clean] = limited.signs();
     let strength = Strength::of(&[clear, fitting.is_some(), clean]);
     let verdict = confirmed(strength, text, limited.evidence);
-    // A larger one can bring no more than the rest of the capacity.
-    let enough = |window: f64, needed: f64| window >= (1.0 - COSTS) * needed;
     match allowed.zip(needed) {
-        Some((allowed, needed)) if enough(allowed.window, needed) => verdict.at(Severity::Info),
+        Some((allowed, needed)) if allowed.is_nearly(needed) => verdict.at(Severity::Info),
         _ => verdict,
     }
 }
@@ -120,6 +122,12 @@ impl Allowed {
     /// Returns true if the window explains the goodput.
     fn fits(&self) -> bool {
         (0.5..=1.5).contains(&self.used)
+    }
+
+    /// Returns true if it is the limit and nearly the required window: a larger one can bring no
+    /// more than the rest of the capacity. After losses it costs more than that.
+    fn is_nearly(&self, needed: f64) -> bool {
+        self.used >= STEADY && self.window >= (1.0 - COSTS) * needed
     }
 
     fn evidence(&self, load: &Load) -> EvidenceItem {
