@@ -15,6 +15,10 @@ use crate::{scope::Scope, verdict::Verdict};
 /// Share of the capacity from which TCP counts as filling the path.
 pub(crate) const FULL: f64 = 0.85;
 
+/// Share of the capacity from which what a cause takes of it matters: derived truths count it from
+/// there, too (docs/drawn.md).
+pub(crate) const COSTS: f64 = 0.1;
+
 /// A possible cause.
 #[derive(Debug)]
 pub struct Cause {

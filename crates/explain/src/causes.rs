@@ -46,15 +46,11 @@ mod wrong_queue;
 
 use std::collections::BTreeMap;
 
-use crate::cause::{Cause, FULL};
+use crate::cause::{COSTS, Cause, FULL};
 use common::{
     bbr_may_help, below_capacity, bytes, carries_the_underlay, filled, known_or, least_gain,
     no_capacity, percent, rate, time, whole,
 };
-
-/// Share of the capacity from which what a cause takes of it matters: derived truths count it from
-/// there, too (docs/drawn.md).
-const COSTS: f64 = 0.1;
 
 /// All causes. A cause that can imitate another, or is easier to check, comes first.
 pub fn registry() -> &'static [&'static Cause] {
