@@ -25,11 +25,10 @@ use model::{
 
 /// First draw of the calibration; draws below are for making rules.
 const CALIBRATION: u32 = 1000;
-/// First draw from which confidence comes: its lines, and those of later ones, are judged again by
-/// the rules of today.
+/// First draw from which confidence comes, with those up to the evaluation.
 pub const CONFIDENCE: u32 = 1002;
 /// First draw of the evaluation.
-pub const EVALUATION: u32 = 1008;
+pub const EVALUATION: u32 = 1009;
 
 /// What a draw is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

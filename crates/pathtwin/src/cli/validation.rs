@@ -54,7 +54,7 @@ pub struct Accuracy {
     #[arg(long, value_enum, default_value_t = TwinPaths::Within, requires = "twins")]
     pub twin_paths: TwinPaths,
     /// Check explain instead of the errors, on this many drawn scenarios whose true causes are
-    /// derived (docs/drawn.md). Draws below 1000 are for training, below 1008 for calibration,
+    /// derived (docs/drawn.md). Draws below 1000 are for training, below 1009 for calibration,
     /// others for evaluation
     #[arg(long, value_name = "N", value_parser = at_least_one, group = "drawn", conflicts_with_all = ["coverage", "pairs", "twins"])]
     pub causes: Option<usize>,
