@@ -83,10 +83,10 @@ user: ## tests of network and host as an ordinary user
 	exit $$failed
 
 .PHONY: sameness
-sameness: build kernel ## replay three cells 20 times under each of nine host conditions
+sameness: build kernel ## replay three cells REPLAYS times (default 20) under each of nine host conditions
 	@scripts/setup test
-	PATHTWIN_REPLAYS=20 PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest \
-		$(CARGO) test $(CARGO_FLAGS) -p pathtwin --test sameness
+	PATHTWIN_REPLAYS=$(or $(REPLAYS),20) PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest \
+		$(CARGO) test $(CARGO_FLAGS) -p pathtwin --test sameness replays -- --nocapture
 
 # Programs with property tests, and all unit tests.
 PROPERTIES := --lib $(addprefix --test ,$(sort $(notdir $(basename $(patsubst %/main.rs,%,$(shell grep -ls '^ *proptest! {' crates/*/tests/*.rs crates/*/tests/*/main.rs))))))

@@ -283,6 +283,11 @@ fn on_an_older_processor(spec: &Path) -> BTreeSet<String> {
     parse(&output).iter().map(digest).collect()
 }
 
+/// The name of a spec.
+fn title(cell: &str) -> &str {
+    cell.split('"').nth(1).unwrap_or_default()
+}
+
 /// A condition under which a spec is replayed.
 type Condition = (&'static str, fn(&Path) -> BTreeSet<String>);
 
@@ -330,6 +335,7 @@ fn replays_are_the_same_bytes_whatever_the_host_does() {
                     "{name}, replay {replay}:\n{cell}"
                 );
             }
+            eprintln!("{}, {name}: {} replays", title(cell), replays());
         }
     }
 }
