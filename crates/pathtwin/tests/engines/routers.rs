@@ -36,7 +36,8 @@ fn routers_answer_as_ever_where_a_packet_is_not_plain() {
 
 /// Full packets pass, then a router's next link becomes narrower than they are (1300 bytes).
 /// Each ping ends with an error, which is what is looked for. The first of those of 1500 bytes
-/// comes from the router; to the second the client's own kernel says what it has learnt.
+/// comes from the router; to the second the client's own kernel says what it has learnt. Bug: since
+/// iputils 20240905 (Debian 13), ping names no MTU then, so the route is asked for it.
 fn narrowed(engine: &str, family: &str, size: u32) -> String {
     let (_folder, path) = spec(&format!(
         "[path]\nrtt = \"30ms\"\nrate = \"50mbit\"\nip = \"{family}\"\n"
@@ -44,7 +45,8 @@ fn narrowed(engine: &str, family: &str, size: u32) -> String {
     let full = format!("ping -n -c 1 -M do -s {size} server 2>&1");
     let client = format!(
         "for hops in 1 2 3; do ping -n -c 1 -t $hops server | grep -E 'exceeded|time='; done
-         {full} | grep -c time=; sleep 2; {full} | grep -i mtu; {full} | grep -i mtu"
+         {full} | grep -c time=; sleep 2; {full} | grep -i mtu; {full} | grep -ic 'message too long'
+         ip -o route get $(getent hosts server | cut -d ' ' -f 1) | grep -o 'mtu [0-9]*'"
     );
     let output = pathtwin()
         .args(["lab", "exec", "--set", &format!("engine={engine}")])
@@ -77,7 +79,7 @@ fn routers_of_both_engines_refuse_packets_of_ipv4_that_expire_or_do_not_fit() {
         "From 10.0.2.2 icmp_seq=1 Time to live exceeded",
         "From 10.0.3.2 icmp_seq=1 Time to live exceeded",
         "From 10.0.2.2 icmp_seq=1 Frag needed and DF set (mtu = 1300)",
-        "local error: message too long, mtu=1300",
+        "mtu 1300",
     ];
     assert_narrowed("ipv4", 1472, lines);
 }
@@ -92,7 +94,7 @@ fn routers_of_both_engines_refuse_packets_of_ipv6_that_expire_or_do_not_fit() {
         "From fd00:2::2 icmp_seq=1 Time exceeded: Hop limit",
         "From fd00:3::2 icmp_seq=1 Time exceeded: Hop limit",
         "From fd00:2::2 icmp_seq=1 Packet too big: mtu=1300",
-        "local error: message too long, mtu: 1300",
+        "mtu 1300",
     ];
     assert_narrowed("ipv6", 1452, lines);
 }

@@ -62,6 +62,25 @@ fn sh(line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// The shells of hosts and of routers. BusyBox's is left out where it is missing, and where it has
+/// commands of its own in place of the programs of `PATH`: so Debian's `busybox-static` is built.
+fn shells() -> Vec<&'static str> {
+    let runs_programs = |shell: &str| {
+        let line = format!("{shell} -c 'type tc'");
+        let ran = Command::new("sh").args(["-c", &line]).output().unwrap();
+        ran.status.success() && ran.stdout.contains(&b'/')
+    };
+    let mut all = vec!["sh", "busybox ash"];
+    all.retain(|shell| {
+        let fits = *shell == "sh" || runs_programs(shell);
+        if !fits {
+            println!("skipped: no {shell} that runs the tc of this host; install busybox");
+        }
+        fits
+    });
+    all
+}
+
 fn planned(settings: &[Setting]) -> Result<Change, TuneError> {
     planned_with(settings, &[])
 }

@@ -275,7 +275,7 @@ fn a_device_of_networkmanager_gets_a_script_of_its_dispatcher() {
     assert!(script.path.contains("etc/NetworkManager/dispatcher.d/"));
     // As the dispatcher does: its own variables only, and its path.
     let environment = "env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin CONNECTION_ID=Wired DEVICE_IFACE";
-    for shell in ["sh", "busybox ash"] {
+    for shell in shells() {
         let run = |device: &str, event: &str| {
             let path = &script.path;
             sh(&format!(

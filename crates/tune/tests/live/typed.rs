@@ -11,9 +11,6 @@ use super::{reversal::scene, *};
 /// Numbers of the values, and the queue of the device before.
 const SEED: u64 = 6001;
 
-/// The shells of hosts and of routers.
-const SHELLS: [&str; 2] = ["sh", "busybox ash"];
-
 /// Settings that can be made together, and the queue of their host before.
 struct Group {
     before: &'static str,
@@ -302,17 +299,4 @@ fn of_service(unit: &str) -> Vec<String> {
         text.replace("$$", "$").replace("%%", "%")
     });
     expanded.collect()
-}
-
-/// Those that are there.
-fn shells() -> Vec<&'static str> {
-    let mut all = SHELLS.to_vec();
-    all.retain(|shell| {
-        let is_there = is_there(&format!("{shell} -c :"));
-        if !is_there {
-            println!("skipped: no {shell}");
-        }
-        is_there
-    });
-    all
 }
