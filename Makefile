@@ -88,6 +88,11 @@ sameness: build kernel ## replay three cells REPLAYS times (default 20) under ea
 	PATHTWIN_REPLAYS=$(or $(REPLAYS),20) PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest \
 		$(CARGO) test $(CARGO_FLAGS) -p pathtwin --test sameness replays -- --nocapture
 
+.PHONY: processors
+processors: build kernel ## run the three cells on emulated processors, and compare their digests
+	@scripts/setup processors
+	scripts/processors $(MODELS)
+
 # Programs with property tests, and all unit tests.
 PROPERTIES := --lib $(addprefix --test ,$(sort $(notdir $(basename $(patsubst %/main.rs,%,$(shell grep -ls '^ *proptest! {' crates/*/tests/*.rs crates/*/tests/*/main.rs))))))
 

@@ -20,50 +20,9 @@ use std::{
 
 use common::{copy_program, guest, guests_of, is_root, kernel, parse, rows, spec, text};
 
-const LOSSY_CUBIC: &str = r#"
-name = "lossy-cubic"
-duration = "3s"
-warmup = "1s"
-[path]
-rtt = "24ms"
-rate = "50mbit"
-[path.down]
-loss = "0.2%"
-"#;
-
-const TUNNELLED_BBR: &str = r#"
-name = "tunnelled-bbr"
-duration = "2s"
-warmup = "1s"
-[path]
-rtt = "24ms"
-rate = "50mbit"
-jitter = "1ms"
-[tunnel]
-kind = "wireguard"
-[ends]
-cc = "bbr"
-"#;
-
-const CROSSED_DUALPI2: &str = r#"
-name = "crossed-dualpi2"
-duration = "3s"
-warmup = "1s"
-[path]
-rtt = "24ms"
-rate = "50mbit"
-queue = "dualpi2"
-[ends]
-ecn = true
-[[cross]]
-kind = "tcp"
-cc = "reno"
-start = "1s"
-stop = "3s"
-[[cross]]
-kind = "udp"
-rate = "5mbit"
-"#;
+const LOSSY_CUBIC: &str = include_str!("sameness/lossy-cubic.toml");
+const TUNNELLED_BBR: &str = include_str!("sameness/tunnelled-bbr.toml");
+const CROSSED_DUALPI2: &str = include_str!("sameness/crossed-dualpi2.toml");
 
 const CELLS: [&str; 3] = [LOSSY_CUBIC, TUNNELLED_BBR, CROSSED_DUALPI2];
 
