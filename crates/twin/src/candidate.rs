@@ -28,6 +28,13 @@ const FASTER: f64 = 10.0;
 /// searched for it. Set on the 72 buffers of draw 6 (`lab accuracy --twins`), of which it holds 69.
 const STATED: f64 = 0.65;
 
+/// Half-width of the box that is searched for a loss, as a multiple of its 95 % interval's: 99.9 % of
+/// normal values. One of twenty truths is outside of a 95 % interval.
+///
+/// Bug: of 1,218 datagrams of a line with a loss of 0.5 % none was lost; no candidate had more than
+/// 0.31 %, and none the figures of TCP.
+const SEARCHED: f64 = 3.29 / 1.96;
+
 /// Bytes that WireGuard adds to a packet, over IPv6 (over IPv4 20 less).
 const WIREGUARD_HEADERS: u32 = 80;
 
@@ -76,7 +83,7 @@ impl Bounds {
         Self {
             buffer: sized(line.buffer_bytes.map_or(unknown, |b| b.at_least(0.1))),
             burst: sized(line.burst_bytes.unwrap_or(usual)),
-            loss: line.loss.share,
+            loss: line.loss.share.stretched(SEARCHED),
         }
     }
 

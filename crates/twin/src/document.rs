@@ -83,8 +83,8 @@ pub(crate) fn twin(fit: &Input<'_>, found: &Found, effort: Effort, program: &str
 
 type Ranked<'a> = (&'a Finalist, Fitness);
 
-/// Returns the candidates measured with several seeds, best first, by the figures of both
-/// directions.
+/// Returns the candidates measured with several seeds, by the figures of both directions: best
+/// first of those that cannot be told from the Run's path, then of the others.
 fn ranked<'a>(fit: &Input<'_>, found: &'a Found, target: &Target<'_>) -> Vec<Ranked<'a>> {
     let counts = |s: &Statistic| {
         [Direction::Down, Direction::Up]
@@ -98,7 +98,11 @@ fn ranked<'a>(fit: &Input<'_>, found: &'a Found, target: &Target<'_>) -> Vec<Ran
         (one, fitness.with_parameters(unasked.iter().sum()))
     };
     let mut all: Vec<Ranked<'a>> = found.members.iter().map(of).collect();
-    all.sort_by(|a, b| a.1.score.total_cmp(&b.1.score));
+    let is_other = |f: &Fitness| f.second >= PLAUSIBLE;
+    all.sort_by(|(_, a), (_, b)| {
+        let by_score = a.score.total_cmp(&b.score);
+        is_other(a).cmp(&is_other(b)).then(by_score)
+    });
     all
 }
 

@@ -44,6 +44,16 @@ impl Estimate {
             ..self
         }
     }
+
+    /// The same share, 0 to 1, with each bound this many times as far away from it.
+    #[must_use]
+    pub fn stretched(self, times: f64) -> Self {
+        Self {
+            low: (self.value - times * (self.value - self.low)).max(0.0),
+            high: (self.value + times * (self.high - self.value)).min(1.0),
+            ..self
+        }
+    }
 }
 
 /// Refuses values that no path has.
@@ -52,4 +62,19 @@ pub(super) fn sane(what: &'static str, value: f64, least: f64, most: f64) -> Res
         return Ok(());
     }
     Err(TwinError::Impossible { what, value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_stretched_about_the_value_and_stay_a_share() {
+        let of = |value, low, high| {
+            let e = Estimate { value, low, high }.stretched(2.0);
+            [e.low, e.value, e.high]
+        };
+        assert_eq!(of(0.0, 0.0, 0.25), [0.0, 0.0, 0.5]);
+        assert_eq!(of(0.5, 0.375, 0.875), [0.25, 0.5, 1.0]);
+    }
 }
