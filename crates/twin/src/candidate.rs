@@ -28,8 +28,8 @@ const FASTER: f64 = 10.0;
 /// searched for it. Set on the 72 buffers of draw 6 (`lab accuracy --twins`), of which it holds 69.
 const STATED: f64 = 0.65;
 
-/// Half-width of the box that is searched for a loss, as a multiple of its 95 % interval's: 99.9 % of
-/// normal values. One of twenty truths is outside of a 95 % interval.
+/// Half-width of the box that is searched for a loss, as a multiple of its 95 % interval's: 99.9 %
+/// of normal values. One of twenty truths is outside of a 95 % interval.
 ///
 /// Bug: of 1,218 datagrams of a line with a loss of 0.5 % none was lost; no candidate had more than
 /// 0.31 %, and none the figures of TCP.

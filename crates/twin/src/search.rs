@@ -94,8 +94,8 @@ pub(crate) fn first_wave(known: &Moments, count: usize, random: &mut Random) -> 
     both.map(|(down, up)| Candidate { down, up }).collect()
 }
 
-/// Candidates near the best choices of each direction: half of them near the best one, the others in
-/// turn near that of each other queue, or near the second best one of a single queue.
+/// Candidates near the best choices of each direction: half of them near the best one, the others
+/// in turn near that of each other queue, or near the second best one of a single queue.
 pub(crate) fn second_wave(
     known: &Moments,
     run: &Target<'_>,
@@ -175,8 +175,8 @@ pub(crate) fn best(
 /// Returns the paths tried, the best of a direction first; last those with a figure as far away as
 /// one that is absent.
 ///
-/// Bug: where the first wave met the loss of no plain queue, PIE fitted better, although it held back
-/// a flood of UDP by 4 ms instead of 38, and the second wave knew PIE alone.
+/// Bug: where the first wave met the loss of no plain queue, PIE fitted better, although it held
+/// back a flood of UDP by 4 ms instead of 38, and the second wave knew PIE alone.
 pub(crate) fn ranked<'a>(
     known: &Moments,
     run: &Target<'_>,
